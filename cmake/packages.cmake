@@ -62,8 +62,9 @@ gale_package(libgale-dev libdevel "stream processing after Storm's model (develo
 for libgale and libgale-sim." "libgale0 ${same}" libc6-dev)
 gale_package(libgale-front0 libs "stream processing after Storm's model (topology files)"
   "This package has the libraries beside libgale: topologies from YAML files,
-expressions, packed files, the store of durable runs." "libgale0 ${same}")
-gale_package_libraries(libgale-front0 gale-front gale-script gale-gzip gale-store)
+expressions, packed files, the store of durable runs, what is served of a run." "libgale0 ${same}")
+gale_package_libraries(libgale-front0 gale-front gale-script gale-gzip gale-store gale-serve)
+set(CPACK_DEBIAN_LIBGALE-FRONT0_PACKAGE_RECOMMENDS "libmicrohttpd12 (>= 0.9.75) | libmicrohttpd12t64") # loaded when a run serves
 gale_package(libgale-front-dev libdevel "topology files after Storm's model (development)"
   "This package has headers and static libraries of what is in libgale-front0."
   "libgale-front0 ${same}" "libgale-dev ${same}" libyaml-dev libjansson-dev liblua5.4-dev libpcre2-dev libsqlite3-dev zlib1g-dev)

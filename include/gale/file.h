@@ -107,9 +107,9 @@ typedef struct gale_file_codec {
  *
  * In a durable run (gale/state.h) a checkpoint has the file's end, and what it has written is synced before the checkpoint
  * lasts. A run that goes on from one cuts the file back to that end, whatever the options say; a file that is shorter,
- * another one or gone is refused, one that was renamed within its folder is gone on with under its new name. A durable run
- * that has no checkpoint yet replaces what the file holds, and says so: it may be what its own beginning left. What is no
- * regular file cannot be cut back: lines since the last checkpoint come again then.
+ * another one or gone is refused, one that was renamed within its folder is gone on with under its new name. Any other
+ * file that holds something is refused as above: another state may know it. A durable run writes nothing before its first
+ * checkpoint, so it never finds a beginning of its own there. What is no regular file cannot be cut back: lines since the last checkpoint come again then.
  *
  * A regular file belongs to one sink of one run at a time: it is locked while that lasts, and another is refused
  * (GALE_STATE).

@@ -343,6 +343,11 @@ GALE_API uint32_t gale_runtime_task_count(const gale_runtime *runtime);
 /* Reads one task's, as gale_runtime_stats does. False when there is no such task. */
 GALE_API bool gale_runtime_task_stats(const gale_runtime *runtime, uint32_t task, gale_task_stats *ret_stats);
 
+/* Has something failed for good by now? Trees that were given up, rejected tuples, dead letters that are lost, rows that
+ * were shed, errors of spouts (which report what they give up); where nothing is tracked, every tuple that failed. `gale
+ * run` ends with 1 then. At any time. */
+GALE_API bool gale_runtime_lost(const gale_runtime *runtime);
+
 /* A task that is not well: it could not be opened yet, or has said so (gale_health). Names live as long as the runtime. */
 typedef struct gale_unwell {
     size_t size;

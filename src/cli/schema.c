@@ -337,7 +337,10 @@ static void streams(writer *w) {
     static const char *const texts[] = { "id", "name", "from", "to" };
     for (size_t i = 0; i < 4; i++) type(w, texts[i], "string");
     open_key(w, "grouping", '{');
-    text(w, "type", "object");
+    open_key(w, "type", '[');
+    gx_json_string(&w->json, gx_str("object"));
+    gx_json_string(&w->json, gx_str("string"));
+    close(w, ']');
     open_key(w, "required", '[');
     gx_json_string(&w->json, gx_str("type"));
     close(w, ']');

@@ -161,19 +161,6 @@ static uint64_t rejected_by(const gx_summary_row *row) {
     return row->spout ? 0 : row->outcomes[gx_outcome_of(GALE_REASON_REJECTED)];
 }
 
-bool gx_summary_lost(const gx_summary *summary) {
-    const gale_run_stats *run = &summary->total.run;
-    if (run->given_up || run->rejected || run->dead_letters_lost) return true;
-    for (size_t i = 0; i < summary->row_count; i++) {
-        const gx_summary_row *row = &summary->rows[i];
-        if (row->shed || rejected_by(row)) return true;
-        if (row->spout ? row->errors
-                       : summary->total.run.trees == 0 && row->outcomes[gx_outcome_of(GALE_REASON_FAILED)])
-            return true;
-    }
-    return false;
-}
-
 void gx_summary_carry(const gx_summary *summary, gx_carried *carried) {
     const gale_run_stats *run = &summary->total.run;
     carried->changes++;
@@ -185,7 +172,7 @@ void gx_summary_carry(const gx_summary *summary, gx_carried *carried) {
     carried->given_up += run->given_up;
     carried->dead_letters += run->dead_letters;
     carried->dead_letters_lost += run->dead_letters_lost;
-    carried->lost |= gx_summary_lost(summary);
+    carried->lost |= gale_runtime_lost(summary->runtime);
 }
 
 /* --- Text --------------------------------------------------------------------------------------------------------- */

@@ -56,7 +56,7 @@ typedef struct gx_carried {
     uint64_t changes;
     uint64_t outcomes[GX_OUTCOMES];
     uint64_t acked, replayed, given_up, dead_letters, dead_letters_lost;
-    bool lost; /* one of them, by gx_summary_lost */
+    bool lost; /* one of them, by gale_runtime_lost */
 } gx_carried;
 
 typedef struct gx_summary {
@@ -79,10 +79,6 @@ void gx_summary_fini(gx_summary *summary);
 
 void gx_summary_text(const gx_summary *summary, gx_buf *out);
 void gx_summary_json(const gx_summary *summary, int exit_code, gx_buf *out);
-
-/* Did something fail for good? Spouts report the tuples that they give up, and the runtime counts those that it does.
- * Where nothing is tracked, a failed tuple has nobody who would send it again. */
-bool gx_summary_lost(const gx_summary *summary);
 
 /* Adds one runtime that is gone on from. */
 void gx_summary_carry(const gx_summary *summary, gx_carried *carried);

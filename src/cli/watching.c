@@ -428,7 +428,7 @@ int gx_watching_conclude(gx_watching *r, const gale_topology *topology, int code
     if (!gx_summary_gather(topology, r->runtime, &summary)) return exit_code_of(r, code, true);
     summary.carried = r->carried;
     bool logged = write_events(session);
-    bool lost = r->carried->lost || gx_summary_lost(&summary);
+    bool lost = r->carried->lost || gale_runtime_lost(r->runtime);
     int exit_code = logged ? exit_code_of(r, code, lost) : GX_EXIT_IO;
     const char *incomplete = gx_session_is_io(code) ? "output" : logged ? NULL : "event log";
     log_end(r, &summary.total);

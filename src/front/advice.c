@@ -66,11 +66,27 @@ static void look_at_pending(const gx_loading *l, const gx_vertex *v, const gx_co
         pending, spout->name, pending_key, timeout, timeout_key, timeout / pending * 1e6);
 }
 
+/* Where the engine keeps the tuples that fail, it says how often they are tried. */
+static void look_at_attempts(const gx_loading *l, const gx_vertex *v) {
+    gale_value given;
+    const char *key = get(l, v, "topology.replay.attempts", &given)     ? "topology.replay.attempts"
+                      : get(l, v, "topology.dead_letters.file", &given) ? "topology.dead_letters.file"
+                                                                        : NULL;
+    const gx_yaml *place = NULL;
+    for (size_t i = 0; i < v->class_->param_count; i++)
+        if (strcmp(v->class_->params[i].name, "maxAttempts") == 0) place = v->args->places[i];
+    if (key && place)
+        gx_yaml_warn(l->doc, place, NULL,
+                     "'maxAttempts' has no effect with %s: topology.replay.attempts says how often a tuple is tried",
+                     key);
+}
+
 static void look_at_spout(const gx_loading *l, const gx_vertex *v) {
     const gx_component *spout = gx_topology_find(l->topology, v->id->text.data);
     if (!spout || !spout->is_spout) return;
     look_at_readers(l, v);
     look_at_pending(l, v, spout);
+    look_at_attempts(l, v);
 }
 
 /* The input that is grouped by fields; NULL: none. A stream through a topic divides among members. */

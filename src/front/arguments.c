@@ -128,7 +128,9 @@ static void say_type(const gx_yaml *node, const gx_param *param, const gale_valu
         snprintf(out, size, "%.*s", GX_STR(text));
     else
         snprintf(out, size, "%s%s%.*s%s%s", type_text(value), text.size ? " (" : "", GX_STR(text), text.size ? ")" : "",
-                 wants_text && single ? "; put it in quotes" : "");
+                 !wants_text ? ""
+                 : single    ? "; put it in quotes"
+                             : "; put a text with [ ] { } in quotes");
 }
 
 static int wrong_type(const filling *f, const gx_param *param, const gx_yaml *node, const gale_value *value) {
@@ -397,12 +399,18 @@ static gale_str first_lower(gale_str name, char *out, size_t size) {
     return (gale_str){ out, name.size };
 }
 
-/* The nearest parameter, or all that there are. */
-static const char *param_hint(const filling *f, const gx_nearest *nearest, char *out, size_t size) {
+static bool is_torn(const gx_yaml *key) {
+    return key && key->next && key->next->type == GALE_TYPE_NULL && !gx_yaml_shown(key->next).size;
+}
+
+/* The nearest parameter, or all that there are. `is_torn`: a comma may have cut the name off a text, as in
+ * {where: f(a, b)}, whose key "b)" has no value. */
+static const char *param_hint(const filling *f, const gx_nearest *nearest, bool is_torn, char *out, size_t size) {
     char names[200];
     if (gx_nearest_word(nearest).size) return gx_nearest_hint(nearest, out, size);
     if (f->class_->param_count == 0) return "; it has none";
-    snprintf(out, size, "; it has: %s", param_names(f->class_, names, sizeof names));
+    snprintf(out, size, "; it has: %s%s", param_names(f->class_, names, sizeof names),
+             is_torn ? "; a text with a comma is put in quotes" : "");
     return out;
 }
 
@@ -410,7 +418,7 @@ static const char *param_hint(const filling *f, const gx_nearest *nearest, char 
  * `said`. */
 static int find_param(const filling *f, const char *what, gale_str name, const gx_yaml *place, gale_str said,
                       size_t *ret_index) {
-    char lower[64], hint[240];
+    char lower[64], hint[300];
     gx_nearest nearest = gx_nearest_to(first_lower(name, lower, sizeof lower));
     for (size_t i = 0; i < f->class_->param_count; i++) {
         const gx_param *param = &f->class_->params[i];
@@ -420,7 +428,7 @@ static int find_param(const filling *f, const char *what, gale_str name, const g
     gale_str rest = gx_str(f->beside ? f->beside : ""), word;
     while (gx_str_next(&rest, ' ', &word)) gx_nearest_offer(&nearest, word);
     return gx_yaml_error(f->doc, place, f->error, GALE_NOT_FOUND, "%s has no %s '%.*s'%s", f->called, what,
-                         GX_STR(said), param_hint(f, &nearest, hint, sizeof hint));
+                         GX_STR(said), param_hint(f, &nearest, is_torn(place), hint, sizeof hint));
 }
 
 static int property(filling *f, const gx_yaml *item) {

@@ -14,16 +14,19 @@ typedef struct said {
 static int read_grouping(const gx_expansion *e, gx_buffer *b, said *s) {
     s->grouping = gx_yaml_get(b->stream, "grouping");
     if (!s->grouping) return gx_expansion_refuse(e, b->stream, "a stream needs the field 'grouping'");
-    int rc = s->grouping->type == GALE_TYPE_MAP ? 0
-                                                : gx_expansion_refuse(e, s->grouping, "a stream's grouping is a map");
-    if (rc == 0) rc = gx_shape_text(e->doc, s->grouping, "a grouping", "type", &s->type, e->error);
+    bool word = s->grouping->type == GALE_TYPE_STRING;
+    int rc = word || s->grouping->type == GALE_TYPE_MAP
+                 ? 0
+                 : gx_expansion_refuse(e, s->grouping, "a stream's grouping is a map or a word");
+    if (word) s->type = s->grouping;
+    if (rc == 0 && !word) rc = gx_shape_text(e->doc, s->grouping, "a grouping", "type", &s->type, e->error);
     if (rc < 0) return rc;
     if (gx_str_is(s->type->text, "DIRECT"))
         return gx_expansion_refuse(e, s->type,
                                    "a stream with `buffer` is not grouped by DIRECT: who emits chooses a task of the "
                                    "buffer then, and nobody one behind it");
-    if (gx_str_is(s->type->text, "FIELDS")) s->args = gx_yaml_get(s->grouping, "args");
-    if (!gx_yaml_get(s->grouping, "streamId")) return 0;
+    if (!word && gx_str_is(s->type->text, "FIELDS")) s->args = gx_yaml_get(s->grouping, "args");
+    if (word || !gx_yaml_get(s->grouping, "streamId")) return 0;
     return gx_shape_text(e->doc, s->grouping, "a grouping", "streamId", &b->stream_id, e->error);
 }
 
@@ -76,7 +79,8 @@ static bool add_parts(const gx_expansion *e, const gx_buffer *b, const said *s) 
 }
 
 /* As it stands in the file, but for the stream that it is of. */
-static gx_yaml *own_grouping(const gx_expansion *e, const said *s) {
+static const gx_yaml *own_grouping(const gx_expansion *e, const said *s) {
+    if (s->type == s->grouping) return s->grouping;
     gx_yaml *made = gx_expansion_open(e, s->grouping, GALE_TYPE_MAP);
     bool done = made != NULL;
     for (const gx_yaml *key = s->grouping->as.first; key && done; key = key->next->next)

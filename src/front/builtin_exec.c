@@ -169,8 +169,11 @@ static const gx_param spout_params[] = {
     GX_LONG_ROW,
     GX_ROW(FIELDS, "emit", "line", "the fields that go out: line, number (from 1)", .roles = GX_PARAM_OUTPUT,
            .example = "[line, number]"),
-    GX_ROW(WHOLE, "maxAttempts", "3", "how often a record is tried before it is reported and given up",
-           GX_RANGE(1, UINT32_MAX)),
+    GX_ROW(
+        WHOLE, "maxAttempts", "3",
+        "how often a record is tried before it is reported and given up; topology.replay.attempts says it where that "
+        "or a file of dead letters is configured",
+        GX_RANGE(1, UINT32_MAX)),
     RESTART,
 };
 

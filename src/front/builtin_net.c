@@ -19,8 +19,11 @@
     GX_ROW(BYTES, "memory", "64 MiB", "about how many bytes of records may be open at once, and of half ones again",   \
            GX_RANGE(1, INT64_MAX))
 #define ATTEMPTS_ROW                                                                                                   \
-    GX_ROW(WHOLE, "maxAttempts", "3", "how often a record is tried before it is reported and given up",                \
-           GX_RANGE(1, UINT32_MAX))
+    GX_ROW(                                                                                                            \
+        WHOLE, "maxAttempts", "3",                                                                                     \
+        "how often a record is tried before it is reported and given up; topology.replay.attempts says it where that " \
+        "or a file of dead letters is configured",                                                                     \
+        GX_RANGE(1, UINT32_MAX))
 #define STREAM_ROWS                                                                                                    \
     GX_ROW(WHOLE, "maxConnections", "1024", "how many a task has open; others wait until one ends",                    \
            GX_RANGE(1, 1000000), .unit = "connections"),                                                               \

@@ -6,8 +6,11 @@
 #include <gale/kit.h>
 
 #define ATTEMPTS                                                                                                       \
-    GX_ROW(WHOLE, "maxAttempts", "3", "how often a line is tried before it is reported and given up",                  \
-           GX_RANGE(1, UINT32_MAX))
+    GX_ROW(                                                                                                            \
+        WHOLE, "maxAttempts", "3",                                                                                     \
+        "how often a line is tried before it is reported and given up; topology.replay.attempts says it where that "   \
+        "or a file of dead letters is configured",                                                                     \
+        GX_RANGE(1, UINT32_MAX))
 #define LINES GX_ROW(WHOLE, "lines", "0", "how many lines a task emits; 0: without end", GX_RANGE(0, INT64_MAX))
 #define SEED GX_ROW(WHOLE, "seed", "0", "any number; the same seed gives the same lines")
 

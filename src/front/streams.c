@@ -359,9 +359,19 @@ typedef struct said {
     const gx_yaml *stream, *fields; /* NULL: none */
 } said;
 
+/* "grouping: SHUFFLE" */
+static int read_grouping_word(const gx_loading *l, const gx_yaml *word, said *ret) {
+    int rc = grouping_kind(l, word, &ret->kind);
+    if (rc < 0 || (ret->kind != GALE_GROUPING_FIELDS && ret->kind != GALE_GROUPING_CUSTOM)) return rc;
+    return gx_yaml_error(l->doc, word, l->error, GALE_TOPOLOGY, "a %.*s grouping is a map: {type: %.*s, %s}",
+                         GX_STR(word->text), GX_STR(word->text),
+                         ret->kind == GALE_GROUPING_FIELDS ? "args: [field]" : "customClass: {className: ...}");
+}
+
 static int read_grouping(const gx_loading *l, const gx_yaml *node, said *ret) {
     const gx_yaml *type;
     *ret = (said){ .kind = GALE_GROUPING_SHUFFLE };
+    if (node->type == GALE_TYPE_STRING) return read_grouping_word(l, node, ret);
     int rc = gx_shape_map_with(l->doc, node, "a grouping", "type streamId args customClass drop", "type", l->error);
     if (rc == 0) rc = gx_shape_text(l->doc, node, "a grouping", "type", &type, l->error);
     if (rc == 0) rc = grouping_kind(l, type, &ret->kind);

@@ -422,9 +422,14 @@ static int add_scalar(builder *b, const yaml_event_t *event) {
     return remember(b, name, node);
 }
 
+#define QUOTES_HINT                                                                                                    \
+    "; a text with any of [ ] { } , : # in it, or that begins with a sign, is put in quotes: 'a[1] == 2'"
+
 static int unknown_anchor(const builder *b, const gx_yaml *node, gale_str name) {
     char hint[160];
     gx_nearest nearest = gx_nearest_to(name);
+    if (!b->doc->anchor_count)
+        return gx_yaml_error(b->doc, node, b->error, GALE_SYNTAX, "unknown anchor '%.*s'%s", GX_STR(name), QUOTES_HINT);
     for (size_t i = 0; i < b->doc->anchor_count; i++) gx_nearest_offer(&nearest, b->doc->anchors[i].name);
     return gx_yaml_error(b->doc, node, b->error, GALE_SYNTAX, "unknown anchor '%.*s'%s", GX_STR(name),
                          gx_nearest_hint(&nearest, hint, sizeof hint));
@@ -623,6 +628,17 @@ static bool tab_in_indent(gale_str text, size_t line, size_t *ret_column) {
     return false;
 }
 
+/* YAML takes a sign of an expression for one of its own. These are what it says then. */
+static const char *quotes_hint(const char *problem) {
+    static const char *const problems[] = { "did not find expected ',' or", "did not find expected node content",
+                                            "cannot start any token",       "mapping values are not allowed",
+                                            "expected whitespace or line",  "unexpected end of stream",
+                                            "did not find expected key",    "did not find expected alphabetic" };
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
+        if (strstr(problem, problems[i])) return QUOTES_HINT;
+    return "";
+}
+
 static int parser_error(builder *b) {
     const yaml_parser_t *p = &b->parser;
     const char *name = b->doc->name, *problem = p->problem ? p->problem : "this is not YAML";
@@ -632,10 +648,12 @@ static int parser_error(builder *b) {
     bool tab = tab_in_indent(b->text, line, &column);
     gx_spot was = gx_edits_back(b->edits, (gx_spot){ (uint32_t)line, (uint32_t)column });
     if (tab) problem = "found a tab character where an indentation space is expected";
-    if (tab || !p->context) return refuse(name, was.line + 1, was.column + 1, b->error, GALE_SYNTAX, "%s", problem);
+    const char *hint = tab ? "" : quotes_hint(problem);
+    if (tab || !p->context)
+        return refuse(name, was.line + 1, was.column + 1, b->error, GALE_SYNTAX, "%s%s", problem, hint);
     gx_spot context = gx_edits_back(b->edits, spot(p->context_mark));
-    return refuse(name, was.line + 1, was.column + 1, b->error, GALE_SYNTAX, "%s, %s that begins at %u:%u", problem,
-                  p->context, context.line + 1, context.column + 1);
+    return refuse(name, was.line + 1, was.column + 1, b->error, GALE_SYNTAX, "%s, %s that begins at %u:%u%s", problem,
+                  p->context, context.line + 1, context.column + 1, hint);
 }
 
 static int build(builder *b) {

@@ -14,13 +14,15 @@ typedef struct gx_bad {
     uint64_t unheard; /* that nobody subscribed to */
 } gx_bad;
 
-/* Emits the value that could not be read to `stream`, with the problem (UTF-8). */
-int gx_bad_emit(gx_bad *bad, const gale_context *context, gale_collector *out, uint32_t stream, const gale_value *line,
-                const char *problem);
+/* Emits the value that could not be read to `stream`, with the problem (UTF-8). Where the tuple that it came in has the fields
+ * `file` and `number` (gale.spout.File, `emit`), or one of them, the problem begins with that place; `tuple` may be NULL. */
+int gx_bad_emit(gx_bad *bad, const gale_context *context, gale_collector *out, uint32_t stream, const gale_tuple *tuple,
+                const gale_value *line, const char *problem);
 
 /* The same, anchored to tuples that are held. */
 int gx_bad_emit_anchored(gx_bad *bad, const gale_context *context, gale_collector *out, uint32_t stream,
-                         const gale_value *line, const char *problem, const gale_handle *anchors, size_t count);
+                         const gale_tuple *tuple, const gale_value *line, const char *problem,
+                         const gale_handle *anchors, size_t count);
 
 /* Tells how many nobody heard of; for cleanup. */
 void gx_bad_tell(const gx_bad *bad, const gale_context *context);

@@ -11,7 +11,6 @@ enum { STREAM_ON_TIME, STREAM_LATE, STREAM_WATERMARK, STREAMS };
 static const char who[] = "event time";
 
 #define LATENESS_MAX 1000000000
-#define TIME_MAX ((int64_t)1 << 60) /* so that no sum or difference of times overflows */
 
 typedef struct settings {
     gx_fields time;
@@ -63,11 +62,7 @@ static int time_of(clerk *bolt, const gale_tuple *tuple, gale_collector *out, in
     if (rc < 0) return rc;
     if (time.type != GALE_TYPE_I64)
         return gx_define_wrong_type(out, who, tuple, bolt->time_places.at[0], "i64, seconds");
-    if (time.as.i64 < -TIME_MAX || time.as.i64 > TIME_MAX) {
-        gx_define_report(out, "%s: the time %lld of component '%s' is out of range", who, (long long)time.as.i64,
-                         gale_tuple_component(tuple));
-        return GALE_INVALID;
-    }
+    if (!gx_define_is_time(time.as.i64)) return gx_define_wrong_time(out, who, tuple, time.as.i64);
     *ret_time = time.as.i64;
     return 0;
 }
@@ -142,7 +137,7 @@ static int bolt_save(void *self, gale_saver *to) {
 
 /* A time, or none yet. */
 static bool is_time(int64_t time) {
-    return time == INT64_MIN || (time >= -TIME_MAX && time <= TIME_MAX);
+    return time == INT64_MIN || gx_define_is_time(time);
 }
 
 static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {

@@ -156,6 +156,7 @@ static int refuse_foreign(gx_parsed *parsed, const char *foreign, gale_collector
 int gx_parsed_take(gx_parsed *parsed, const gale_tuple *tuple, gale_collector *out, gale_str *ret_text) {
     const gx_parsed_settings *given = parsed->given;
     int rc = take_line(parsed, tuple, out);
+    parsed->tuple = tuple;
     if (rc >= 0) rc = gx_fields_take(&given->keep, &parsed->keep_places, given->who, tuple, out, parsed->values);
     if (rc < 0) return rc;
     const gale_value *line = &parsed->line;
@@ -170,6 +171,7 @@ int gx_parsed_take(gx_parsed *parsed, const gale_tuple *tuple, gale_collector *o
 }
 
 void gx_parsed_put(gx_parsed *parsed, gale_str text) {
+    parsed->tuple = NULL;
     parsed->is_text = gx_utf8_valid(text.data, text.size);
     parsed->line = gx_scalar_text(text, parsed->is_text);
 }
@@ -212,7 +214,8 @@ int gx_parsed_emit(gx_parsed *parsed, gale_collector *out) {
 
 int gx_parsed_refuse(gx_parsed *parsed, const char *problem, gale_collector *out) {
     const gale_context *context = parsed->instance.context;
-    if (!parsed->anchor_count) return gx_bad_emit(&parsed->bad, context, out, GX_PARSED_BAD, &parsed->line, problem);
-    return gx_bad_emit_anchored(&parsed->bad, context, out, GX_PARSED_BAD, &parsed->line, problem, parsed->anchors,
-                                parsed->anchor_count);
+    if (!parsed->anchor_count)
+        return gx_bad_emit(&parsed->bad, context, out, GX_PARSED_BAD, parsed->tuple, &parsed->line, problem);
+    return gx_bad_emit_anchored(&parsed->bad, context, out, GX_PARSED_BAD, parsed->tuple, &parsed->line, problem,
+                                parsed->anchors, parsed->anchor_count);
 }

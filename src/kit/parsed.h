@@ -76,6 +76,7 @@ typedef struct gx_parsed {
     gx_field_places field_place, keep_places;
     gx_bad bad;
     gale_value line;
+    const gale_tuple *tuple;    /* that the line came in, while it is executed; NULL: it was gathered of several */
     bool is_text;               /* the line is UTF-8 */
     const gale_handle *anchors; /* what is emitted is anchored to these held tuples... */
     size_t anchor_count;        /* ...or, if there are none, to the tuple in execution */

@@ -151,7 +151,7 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
         return gx_define_wrong_type(out, who, tuple, bolt->places.at[given->field],
                                     counts(given) ? "a number, string or bytes" : "string or bytes");
     const char *problem = read_stamp(bolt, &value, &number);
-    if (problem) return gx_bad_emit(&bolt->bad, bolt->instance.context, out, STREAM_BAD, &value, problem);
+    if (problem) return gx_bad_emit(&bolt->bad, bolt->instance.context, out, STREAM_BAD, tuple, &value, problem);
     bolt->values[given->as] = gale_i64(number);
     rc = gale_emit(out, STREAM_ON, bolt->values, given->width);
     return rc < 0 ? rc : GALE_OK;

@@ -107,11 +107,7 @@ static int time_of(unique *bolt, const gale_tuple *tuple, gale_collector *out, i
     if (rc < 0) return rc;
     if (time.type != GALE_TYPE_I64)
         return gx_define_wrong_type(out, who, tuple, bolt->time_places.at[0], "i64, seconds");
-    if (time.as.i64 < -TIME_MAX || time.as.i64 > TIME_MAX) {
-        gx_define_report(out, "%s: the time %lld of component '%s' is out of range", who, (long long)time.as.i64,
-                         gale_tuple_component(tuple));
-        return GALE_INVALID;
-    }
+    if (!gx_define_is_time(time.as.i64)) return gx_define_wrong_time(out, who, tuple, time.as.i64);
     *ret_time = time.as.i64;
     return 0;
 }

@@ -11,7 +11,6 @@
 static const char who[] = "window";
 
 #define SECONDS_MAX 1e9
-#define EVENT_TIME_MAX ((int64_t)1 << 60)
 
 /* --- The task --------------------------------------------------------------------------------------------------------- */
 
@@ -330,11 +329,7 @@ static int event_time(gx_window_bolt *bolt, const gale_tuple *tuple, gale_collec
     if (rc < 0) return rc;
     if (time.type != GALE_TYPE_I64)
         return gx_define_wrong_type(out, who, tuple, bolt->time_places.at[0], "i64, seconds");
-    if (time.as.i64 < -EVENT_TIME_MAX || time.as.i64 > EVENT_TIME_MAX) {
-        gx_define_report(out, "%s: the time %lld of component '%s' is out of range", who, (long long)time.as.i64,
-                         gale_tuple_component(tuple));
-        return GALE_INVALID;
-    }
+    if (!gx_define_is_time(time.as.i64)) return gx_define_wrong_time(out, who, tuple, time.as.i64);
     *ret_time = time.as.i64;
     return time.as.i64 < bolt->mark ? refuse_late(bolt, time.as.i64, out) : GALE_OK;
 }
@@ -442,10 +437,7 @@ static int take_watermark(gx_window_bolt *bolt, const gale_tuple *tuple, gale_co
     gale_value mark = gale_tuple_value(tuple, 0);
     if (gale_tuple_size(tuple) < 1) return gx_define_need(out, who, tuple, 1);
     if (mark.type != GALE_TYPE_I64) return gx_define_wrong_type(out, who, tuple, 0, "i64, seconds");
-    if (mark.as.i64 < -EVENT_TIME_MAX || mark.as.i64 > EVENT_TIME_MAX) {
-        gx_define_report(out, "%s: no watermark: %lld", who, (long long)mark.as.i64);
-        return GALE_INVALID;
-    }
+    if (!gx_define_is_time(mark.as.i64)) return gx_define_wrong_time(out, who, tuple, mark.as.i64);
     if (mark.as.i64 > bolt->mark) bolt->mark = mark.as.i64;
     return move_on(bolt, bolt->mark, out);
 }

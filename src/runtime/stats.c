@@ -85,6 +85,26 @@ void gale_runtime_stats(const gale_runtime *runtime, gale_run_stats *ret_stats) 
     memcpy(ret_stats, &sum, size);
 }
 
+/* Spouts report the tuples that they give up, and the runtime counts those that it does. Where nothing is tracked, a failed
+ * tuple has nobody who would send it again. */
+static bool has_lost(const gx_task *task, bool tracked) {
+    const gx_task_counters *c = &task->counters;
+    if (gx_load_relaxed(&c->shed)) return true;
+    if (task->is_spout) return gx_load_relaxed(&c->errors) != 0;
+    return gx_load_relaxed(&c->rejected) || (!tracked && gx_load_relaxed(&c->failed));
+}
+
+bool gale_runtime_lost(const gale_runtime *runtime) {
+    if (!gx_runtime_is(runtime)) return false;
+    const gx_shared *shared = &runtime->shared;
+    gale_run_stats sum = { .size = sizeof sum };
+    add_trees(shared, &sum);
+    if (sum.given_up || sum.rejected || sum.dead_letters_lost) return true;
+    for (uint32_t t = 1; t <= shared->plan->task_count; t++)
+        if (!shared->tasks[t]->is_acker && has_lost(shared->tasks[t], sum.trees > 0)) return true;
+    return false;
+}
+
 static bool ascend(const int64_t *bounds, uint32_t count) {
     for (uint32_t i = 1; i < count; i++)
         if (bounds[i] < bounds[i - 1]) return false;

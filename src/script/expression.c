@@ -1,6 +1,7 @@
 #include "script/expression.h"
 
 #include "base/nearest.h"
+#include "script/foreign.h"
 #include "script/meant.h"
 #include "script/names.h"
 #include "tuple/json.h"
@@ -237,20 +238,18 @@ static int compile_in_box(reading *r) {
     return rc;
 }
 
-/* "a && b != c" is C's and many other languages'. */
-static void add_signs_hint(gx_expression *e, gale_error *error) {
-    gx_names s = gx_names_begin(e->text);
-    char said[GALE_ERROR_TEXT];
-    bool foreign = false;
-    while (!foreign && gx_names_advance(&s)) {
-        bool doubled = s.last.text.data && s.last.text.data + 1 == s.now.text.data &&
-                       gx_str_equal(s.last.text, s.now.text);
-        foreign = (s.now.kind == GX_TOKEN_WRONG && gx_str_is(s.now.text, "!")) ||
-                  (doubled && (gx_token_is(&s.now, "&") || gx_token_is(&s.now, "|")));
-    }
-    if (!foreign || !error) return;
-    snprintf(said, sizeof said, "%s", error->text);
-    gale_error_set(error, GALE_SYNTAX, "%s; it is `and`, `or`, `~=`, `not` here", said);
+static bool knows(const void *user, gale_str name) {
+    const reading *r = user;
+    return is_own(r, name) || place_of(r->made, name) >= 0 || gx_box_knows(r->made->box, name);
+}
+
+/* What another language has says more than what Lua says of it. */
+static void hint_at_foreign(const reading *r) {
+    gx_foreign found;
+    char message[120];
+    if (!gx_foreign_find(r->made->text, knows, r, &found)) return;
+    snprintf(message, sizeof message, "cannot use `%.*s`; write ", GX_STR(found.text));
+    refuse_at(r, found.text.data, message, found.write);
 }
 
 /* "end > 5" is no Lua, though `end` is a field: a window's rows have it. */
@@ -274,6 +273,91 @@ static bool only_assigns(const gx_expression *e) {
     return token.kind == GX_TOKEN_END;
 }
 
+/* --- Equations --- */
+
+/* May a comparison begin behind this, or end before it? Else an operator may take the field or the constant away. */
+static bool is_edge(const gx_token *token) {
+    static const char *const edges[] = { "(", ")", "{", "}", ",", ";", "and", "or", "return", "then", "else", "if" };
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
+        if (gx_token_is(token, edges[i])) return true;
+    return token->kind == GX_TOKEN_END;
+}
+
+static int32_t type_of_constant(const gx_token *token) {
+    if (token->kind == GX_TOKEN_NUMBER) return GALE_TYPE_I64;
+    if (token->kind == GX_TOKEN_STRING) return GALE_TYPE_STRING;
+    return gx_token_is(token, "true") || gx_token_is(token, "false") ? GALE_TYPE_BOOL : GALE_TYPE_NULL;
+}
+
+/* `tokens`: what is before, a side, the sign, the other side, what is behind. */
+static void see_equation(gx_expression *e, const gx_names_own *own, const gx_token tokens[5]) {
+    bool unequal = gx_token_is(&tokens[2], "~="), swapped = type_of_constant(&tokens[1]) != GALE_TYPE_NULL;
+    const gx_token *field = &tokens[swapped ? 3 : 1], *constant = &tokens[swapped ? 1 : 3];
+    int32_t type = type_of_constant(constant), place = place_of(e, field->text);
+    if (!unequal && !gx_token_is(&tokens[2], "==")) return;
+    if (!is_edge(&tokens[0]) || !is_edge(&tokens[4]) || type == GALE_TYPE_NULL || field->kind != GX_TOKEN_NAME) return;
+    if (place < 0 || gx_names_has(&own->values, field->text) || e->equation_count == GX_EXPRESSION_EQUATIONS) return;
+    e->equations[e->equation_count++] = (gx_equation){ (uint16_t)place, unequal, type, constant->text };
+}
+
+static void find_equations(gx_expression *e, const gx_names_own *own) {
+    gx_token tokens[5] = { { .kind = GX_TOKEN_END } };
+    gale_str rest = e->text;
+    for (int i = 1; i < 5; i++) tokens[i] = gx_token_next(&rest);
+    while (tokens[2].kind != GX_TOKEN_END) {
+        see_equation(e, own, tokens);
+        memmove(tokens, tokens + 1, 4 * sizeof *tokens);
+        tokens[4] = gx_token_next(&rest);
+    }
+}
+
+static bool is_unlike(const gx_equation *equation, const gale_value *value) {
+    switch (value->type) {
+    case GALE_TYPE_NULL: return false;
+    case GALE_TYPE_I64:
+    case GALE_TYPE_F64: return equation->type != GALE_TYPE_I64;
+    case GALE_TYPE_BYTES:
+    case GALE_TYPE_STRING: return equation->type != GALE_TYPE_STRING;
+    default: return equation->type != value->type;
+    }
+}
+
+static const char *type_text(int32_t type) {
+    if (type == GALE_TYPE_STRING || type == GALE_TYPE_BYTES) return "text";
+    return type == GALE_TYPE_I64 || type == GALE_TYPE_F64 ? "a number" : gale_type_name(type);
+}
+
+/* Once for each comparison: with data of one kind it is so for every tuple. */
+static void report_unlike(const gx_expression *e, const gx_equation *equation, const gale_value *value) {
+    gale_str name = e->names[equation->place];
+    gx_buf text = GX_BUF_INIT(e->heap);
+    gx_buf_format(&text, "%s: '%.*s' is %s, which %s %.*s, %s; ", e->what, GX_STR(name), type_text(value->type),
+                  equation->is_unequal ? "always differs from" : "never equals", GX_STR(equation->constant),
+                  type_text(equation->type));
+    if (equation->type == GALE_TYPE_I64)
+        gx_buf_format(&text, "write tonumber(%.*s), or the number in quotes", GX_STR(name));
+    else
+        gx_buf_add_text(&text, value->type == GALE_TYPE_STRING ? "write the text in quotes"
+                                                               : "write it without quotes, or use tostring");
+    const char *line = gx_buf_text(&text);
+    gale_collector *out = gx_box_collector(e->box);
+    if (line && out) gale_report(out, line);
+    gx_buf_fini(&text);
+}
+
+static void look_at_equations(gx_expression *e, const gale_value *values) {
+    for (uint32_t i = 0; i < e->equation_count;) {
+        const gx_equation equation = e->equations[i];
+        if (!is_unlike(&equation, &values[equation.place])) {
+            i++;
+            continue;
+        }
+        report_unlike(e, &equation, &values[equation.place]);
+        e->equations[i] = e->equations[--e->equation_count];
+    }
+    e->quick.defers_unlike = e->equation_count > 0;
+}
+
 static int compile(gx_expression *made, gale_error *error) {
     reading r = { .made = made, .error = error };
     int rc = gx_names_own_read(&r.own, made->heap, made->text)
@@ -281,11 +365,12 @@ static int compile(gx_expression *made, gale_error *error) {
                  : gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", made->what);
     if (rc == GALE_OK) {
         rc = compile_in_box(&r);
-        if (rc == GALE_SYNTAX) add_signs_hint(made, error);
         if (rc == GALE_OK && only_assigns(made))
             rc = gale_error_set(error, GALE_SYNTAX, "%s:1: it has no value: `=` assigns, and `==` compares",
                                 made->what);
     }
+    if (rc == GALE_SYNTAX) hint_at_foreign(&r);
+    if (rc == GALE_OK) find_equations(made, &r.own);
     gx_names_own_fini(&r.own);
     return rc;
 }
@@ -307,6 +392,7 @@ int gx_expression_compile(gx_expression *made, gx_heap *heap, gx_box *box, gale_
     if (rc == GALE_SYNTAX) add_hint(made, error);
     if (rc < 0) return rc;
     made->is_quick = gx_quick_compile(&made->quick, text, names, name_count);
+    made->quick.defers_unlike = made->equation_count > 0;
     return GALE_OK;
 }
 
@@ -361,5 +447,6 @@ static int run_in_box(gx_expression *e, const gale_value *values, gale_value *re
 
 int gx_expression_run(gx_expression *e, const gale_value *values, gale_value *ret_value, gale_error *error) {
     if (e->is_quick && gx_quick_run(&e->quick, values, ret_value)) return GALE_OK;
+    if (e->equation_count) look_at_equations(e, values);
     return run_in_box(e, values, ret_value, error);
 }

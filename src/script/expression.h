@@ -10,7 +10,15 @@
 #include "script/box.h"
 #include "script/quick.h"
 
-enum { GX_EXPRESSION_NAMES = 66, GX_EXPRESSION_TEXT = 65536 };
+enum { GX_EXPRESSION_NAMES = 66, GX_EXPRESSION_TEXT = 65536, GX_EXPRESSION_EQUATIONS = 8 };
+
+/* `==` or `~=` between a field and a constant. One that is never true, or always, is reported when it is seen first. */
+typedef struct gx_equation {
+    uint16_t place; /* of the field's name */
+    bool is_unequal;
+    int32_t type; /* of the constant: GALE_TYPE_STRING, _I64 for any number, _BOOL */
+    gale_str constant;
+} gx_equation;
 
 typedef struct gx_expression {
     gx_heap *heap; /* for reports */
@@ -21,7 +29,9 @@ typedef struct gx_expression {
     uint32_t uses[GX_EXPRESSION_NAMES];
     const gale_str *names; /* all there are; borrowed */
     uint32_t name_count;
-    bool row; /* it uses all of them */
+    bool row;                /* it uses all of them */
+    uint32_t equation_count; /* that were not reported; those beyond the bound never are */
+    gx_equation equations[GX_EXPRESSION_EQUATIONS];
     bool is_quick;
     gx_quick quick;
     int function; /* in the box */
@@ -33,7 +43,8 @@ int gx_expression_compile(gx_expression *made, gx_heap *heap, gx_box *box, gale_
                           const gale_str *names, uint32_t name_count, gale_error *error);
 
 /* `values` stand in the order of the names; those that it does not use need not be set, unless `row`. What comes back is borrowed
- * until gx_box_begin, or from the values. As gx_box_call; the report names the values. */
+ * until gx_box_begin, or from the values. As gx_box_call; the report names the values. A number that
+ * is compared with a text by `==` is reported to the box's collector, once. */
 int gx_expression_run(gx_expression *expression, const gale_value *values, gale_value *ret_value, gale_error *error);
 
 /* What Lua takes as true: all but null and false. */

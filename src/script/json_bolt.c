@@ -146,6 +146,13 @@ static gale_str last_name(gale_str path) {
     return point ? (gale_str){ point + 1, path.size - (size_t)(point + 1 - path.data) } : path;
 }
 
+/* "$.user.name", "items[0]": as JSONPath and JavaScript have it. Nothing would be found there. */
+static bool is_json_path(gale_str path) {
+    const char *open = memchr(path.data, '[', path.size);
+    bool rooted = path.size && path.data[0] == '$' && (path.size == 1 || path.data[1] == '.' || path.data[1] == '[');
+    return rooted || (open && memchr(open, ']', path.size - (size_t)(open - path.data)));
+}
+
 /* "user.name as name int": the path goes to `made`, "name int" to `names`. */
 static int read_field(settings *made, gale_str piece, uint32_t column, gx_buf *names, gale_error *error) {
     gx_column given;
@@ -154,6 +161,11 @@ static int read_field(settings *made, gale_str piece, uint32_t column, gx_buf *n
     if (column == GX_PARSED_COLUMNS)
         return gale_error_set(error, GALE_INVALID, "%s: fields names more than %d", who, GX_PARSED_COLUMNS);
     if (wrong) return wrong_field(piece, wrong, error);
+    if (is_json_path(given.from))
+        return wrong_field(piece,
+                           "a path is names and places with points between them: user.name for $.user.name, "
+                           "items.0.id for items[0].id",
+                           error);
     if (!gx_json_paths_add(&made->paths, given.from, column, numbers_of(given.type)))
         return wrong_field(piece, "a path is up to 16 names, none of them empty, with points between them", error);
     gale_str name = given.name.size ? given.name : last_name(given.from);

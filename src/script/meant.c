@@ -4,29 +4,72 @@
 #include "kit/window_spec.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 /* Other languages' words that no spelling leads from. */
 static const char *const words[][2] = {
     { "round", "math.floor(x + 0.5)" },
+    { "trunc", "math.modf" },
+    { "ceiling", "math.ceil" },
+    { "pow", "x ^ y" },
+    { "power", "x ^ y" },
+    { "mod", "x % y" },
     { "int", "math.tointeger" },
+    { "integer", "math.tointeger" },
     { "float", "tonumber" },
     { "number", "tonumber" },
+    { "parseint", "tonumber" },
+    { "parsefloat", "tonumber" },
+    { "atoi", "tonumber" },
+    { "cast", "tonumber" },
     { "str", "tostring" },
+    { "text", "tostring" },
+    { "sprintf", "string.format" },
+    { "printf", "string.format" },
+    { "len", "string.len" },
     { "strlen", "string.len" },
     { "length", "string.len" },
+    { "left", "string.sub" },
+    { "mid", "string.sub" },
+    { "right", "string.sub" },
+    { "slice", "string.sub" },
     { "substr", "string.sub" },
     { "substring", "string.sub" },
     { "lcase", "string.lower" },
     { "ucase", "string.upper" },
+    { "tolowercase", "string.lower" },
+    { "touppercase", "string.upper" },
     { "strip", "trim" },
     { "startswith", "starts" },
     { "starts_with", "starts" },
+    { "hasprefix", "starts" },
     { "endswith", "ends" },
     { "ends_with", "ends" },
+    { "hassuffix", "ends" },
     { "includes", "contains" },
+    { "strstr", "contains" },
+    { "substitute", "replace" },
+    { "replaceall", "replace" },
     { "indexof", "string.find" },
+    { "instr", "string.find" },
+    { "regexp_match", "string.match" },
+    { "regexp_replace", "string.gsub" },
+    { "strcmp", "a == b" },
+    { "equals", "a == b" },
+    { "concat", "a .. b" },
+    { "coalesce", "a or b" },
+    { "ifnull", "a or b" },
+    { "nvl", "a or b" },
+    { "isnull", "x == nil" },
+    { "isblank", "x == nil" },
+    { "exists", "x ~= nil" },
     { "strftime", "time.format" },
     { "strptime", "time.parse" },
+    { "date_format", "time.format" },
+    { "to_char", "time.format" },
+    { "to_date", "time.parse" },
+    { "to_timestamp", "time.parse" },
+    { "datetime", "time.parse" },
     { "counter", "metric.count" },
     { "histogram", "metric.observe" },
 };
@@ -63,7 +106,7 @@ static gale_str whole(gale_str names, gale_str word) {
 
 static const char *foreign(gale_str said) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (gx_str_is(said, words[i][0])) return words[i][1];
+        if (said.size == strlen(words[i][0]) && strncasecmp(said.data, words[i][0], said.size) == 0) return words[i][1];
     return NULL;
 }
 

@@ -205,7 +205,10 @@ static bool as_float(const gale_value *v, double *ret_number) {
     return v->type == GALE_TYPE_F64 || (v->as.i64 <= 1LL << 53 && v->as.i64 >= -(1LL << 53));
 }
 
-/* 1 and 0: yes and no; -1: Lua must say. Lists and maps are new tables in Lua. */
+/* A number, a text and a truth value are never equal to each other. */
+enum { UNLIKE = -2 };
+
+/* 1 and 0: yes and no; -1: Lua must say; UNLIKE. Lists and maps are new tables in Lua. */
 static int equal(const gale_value *a, const gale_value *b) {
     if (a->type == GALE_TYPE_I64 && b->type == GALE_TYPE_I64) return a->as.i64 == b->as.i64;
     if (is_number(a) && is_number(b)) {
@@ -215,8 +218,9 @@ static int equal(const gale_value *a, const gale_value *b) {
     if (is_text(a) && is_text(b))
         return a->size == b->size && (a->size == 0 || memcmp(a->as.string, b->as.string, a->size) == 0);
     if (a->type >= GALE_TYPE_LIST || b->type >= GALE_TYPE_LIST) return -1;
-    if (a->type != b->type) return 0;
-    return a->type == GALE_TYPE_NULL || a->as.boolean == b->as.boolean;
+    if (a->type == GALE_TYPE_NULL || b->type == GALE_TYPE_NULL) return a->type == b->type;
+    if (a->type != b->type) return UNLIKE;
+    return a->as.boolean == b->as.boolean;
 }
 
 /* Is a < b (or a <= b)? */
@@ -311,13 +315,14 @@ GX_INLINE bool compare_whole(uint8_t op, int64_t a, int64_t b) {
     }
 }
 
-GX_INLINE bool combine(uint8_t op, gale_value *a, const gale_value *b) {
+GX_INLINE bool combine(uint8_t op, bool defers, gale_value *a, const gale_value *b) {
     if (GX_LIKELY(op < OP_ADD && a->type == GALE_TYPE_I64 && b->type == GALE_TYPE_I64)) {
         *a = gale_bool(compare_whole(op, a->as.i64, b->as.i64));
         return true;
     }
     if (op >= OP_ADD) return calculate(op, a, b, a);
     int is = compare(op, a, b);
+    if (is == UNLIKE && !defers) is = op == OP_UNEQUAL;
     *a = gale_bool(is > 0);
     return is >= 0;
 }
@@ -343,11 +348,11 @@ bool gx_quick_run(const gx_quick *quick, const gale_value *values, gale_value *r
         default:
             if (step->op & FUSED) {
                 *++top = values[step->name];
-                if (!combine(step->op & ~FUSED, top, &step->value)) return false;
+                if (!combine(step->op & ~FUSED, quick->defers_unlike, top, &step->value)) return false;
                 break;
             }
             top--;
-            if (!combine(step->op, top, top + 1)) return false;
+            if (!combine(step->op, quick->defers_unlike, top, top + 1)) return false;
         }
     }
     *ret_value = *top;

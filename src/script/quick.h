@@ -3,7 +3,7 @@
  * error, numbers that do not fit), it answers nothing and leaves the expression to Lua.
  *
  * Compiled to code for a machine with a stack, after Pratt ("Top down operator precedence", 1973) with Lua's precedences.
- * Threads: frozen once compiled. Owner: a value; text is borrowed from the expression. */
+ * Threads: frozen once compiled, but for `defers_unlike`. Owner: a value; text is borrowed from the expression. */
 #ifndef GX_SCRIPT_QUICK_H
 #define GX_SCRIPT_QUICK_H
 
@@ -22,6 +22,7 @@ typedef struct gx_quick_step {
 
 typedef struct gx_quick {
     uint32_t count;
+    bool defers_unlike; /* `==` and `~=` of a number and a text, say, are left to Lua's side, which reports it */
     gx_quick_step code[GX_QUICK_CODE];
 } gx_quick;
 

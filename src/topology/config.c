@@ -112,7 +112,9 @@ static const gx_key table[] = {
     { "topology.component.resources.onheap.memory.mb", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, true,
       "There is no cluster that schedules." },
     { "topology.dead_letters.file", GX_KEY_WORKS, STRING, "", NO_RANGE, false,
-      "Spout tuples that fail for good, or are rejected, are appended to this file, a line of JSON each." },
+      "Spout tuples that fail for good, or are rejected, are appended to this file, a line of JSON each. How often one "
+      "is tried "
+      "is topology.replay.attempts then, not the spout's `maxAttempts`." },
     { "topology.debug", GX_KEY_WORKS, BOOL, "false", NO_RANGE, true,
       "true: every tuple that is emitted or executed, and every ack and failure, is a line of the log, at level "
       "info." },

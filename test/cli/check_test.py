@@ -46,6 +46,55 @@ streams:
 """
 
 
+# Expressions that flow YAML tears apart.
+TORN = ['status == "500" or tags[1] == 2', "a, b", 'path == "a: b"', "#path > 3", '"a" == path', "{status: 1}.status", "!status",
+        "*status", "%x", "@x", "`x`", "[a]", "{x: 1}", "f(a, b)", "x ~= ': '", "?x", "- x", "t[1] == 'x, y'", "path:lower() == 'x']"]
+
+
+class Quotes(unittest.TestCase):
+    def check(self, where, grouping="{type: SHUFFLE}"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "t.yaml"
+            path.write_text("name: t\nspouts:\n  - {id: s, className: gale.spout.Generator}\nbolts:\n"
+                            f"  - {{id: f, className: gale.bolt.Filter, properties: {{fields: [line], where: {where}}}}}\n"
+                            f"streams:\n  - {{from: s, to: f, grouping: {grouping}}}\n")
+            done = subprocess.run([GALE, "check", str(path)], capture_output=True, text=True, timeout=60)
+            return done.returncode, done.stdout + done.stderr
+
+    def test_an_expression_that_yaml_tears_apart_is_to_be_put_in_quotes(self):
+        for where in TORN:
+            with self.subTest(where):
+                code, said = self.check(where)
+                self.assertEqual(code, 2, said)
+                self.assertIn("in quotes", said.splitlines()[0])
+
+    def test_a_grouping_may_be_a_word(self):
+        for word in "SHUFFLE", "GLOBAL", "ALL", "LOCAL_OR_SHUFFLE", "NONE", '"SHUFFLE"':
+            code, said = self.check("line", word)
+            self.assertEqual(code, 0, said)
+        for word, form in ("FIELDS", "{type: FIELDS, args: [field]}"), ("CUSTOM", "{type: CUSTOM, customClass: "), \
+                          ("SHUFLE", "did you mean 'SHUFFLE'"):
+            code, said = self.check("line", word)
+            self.assertEqual(code, 2, said)
+            self.assertIn(form, said)
+
+
+class Attempts(unittest.TestCase):
+    def test_attempts_of_a_spout_that_have_no_effect_are_warned_about(self):
+        for config, more, warned in (("{topology.dead_letters.file: dead}", ", maxAttempts: 5", True),
+                                     ("{topology.replay.attempts: 2}", ", maxAttempts: 5", True),
+                                     ("{topology.dead_letters.file: dead}", "", False),
+                                     ("{topology.debug: false}", ", maxAttempts: 5", False)):
+            with self.subTest(config + more), tempfile.TemporaryDirectory() as folder:
+                (Path(folder) / "in").write_text("")
+                (Path(folder) / "t.yaml").write_text(
+                    f"name: t\nconfig: {config}\nspouts:\n  - {{id: s, className: gale.spout.File, properties: {{path: in{more}}}}}\n"
+                    "bolts:\n  - {id: f, className: gale.bolt.Null}\nstreams:\n  - {from: s, to: f, grouping: SHUFFLE}\n")
+                done = subprocess.run([GALE, "check", "t.yaml"], cwd=folder, capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stdout)
+                self.assertEqual("'maxAttempts' has no effect with topology." in done.stdout, warned, done.stdout)
+
+
 class Schema:
     """As much of JSON Schema as the program's own uses."""
 
@@ -330,7 +379,8 @@ streams:
 
     def test_a_line_that_may_be_secret_is_left_out_where_nothing_can_be_parsed(self):
         result = self.check("name: t\npassword: hunter2: x\n")
-        self.assertEqual(result.stdout, "t.yaml:2:18: error: mapping values are not allowed in this context\nt.yaml: 1 error\n")
+        self.assertEqual(result.stdout, "t.yaml:2:18: error: mapping values are not allowed in this context; a text with any of "
+                                        "[ ] { } , : # in it, or that begins with a sign, is put in quotes: 'a[1] == 2'\nt.yaml: 1 error\n")
 
     # --- Storm's
 

@@ -381,6 +381,18 @@ class Durable(Lives, unittest.TestCase):
         self.assertEqual(code, 0, err)
         self.same()
 
+    def test_a_mistyped_state_folder_loses_no_output(self):
+        self.write_lines(300)
+        self.assertEqual(self.gale("-q")[0], 0)
+        self.write_lines(10)
+        code, _, err = self.gale("-q", "--state", "staet")
+        self.assertEqual(code, 3, err)
+        for wanted in "'out.txt' holds ", "--overwrite", "`append: true`", "another state folder":
+            self.assertIn(wanted, err)
+        self.assertEqual(len(self.lines("out.txt")), 300)
+        self.assertEqual(self.gale("-q", "--state", "staet", "--overwrite")[0], 0)
+        self.same()
+
     def test_adopting_wants_a_state_and_names(self):
         result = subprocess.run([GALE, "run", "t.yaml", "--state-adopt"], cwd=self.folder.name, capture_output=True, text=True)
         self.assertEqual((result.returncode, result.stderr), (2, "gale: --state-adopt is of no use without --state DIR\n"))

@@ -34,6 +34,48 @@ streams:
 """
 
 
+# A line that each class cannot read, and the properties that it needs. Timestamp reads the field `line` by itself.
+UNREADABLE = {
+    "gale.bolt.AccessLog": "{}", "gale.bolt.Csv": "{fields: [a int], newlines: alone}", "gale.bolt.KeyValue": "{fields: [n int]}",
+    "gale.bolt.Timestamp": "{fields: [line, number, file], field: line}", "gale.bolt.Regex": "{pattern: '(?<a>x+)'}",
+    "gale.bolt.Json": "{fields: [a]}",
+}
+
+
+class Places(unittest.TestCase):
+    """A refused line is reported with its place, if its source emits that."""
+
+    def said(self, class_, properties, emit, subscribed):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder)
+            (path / "in.log").write_text("# first\nn=zz \"\n")
+            bad = "  - {from: read, to: sink, grouping: {type: SHUFFLE, streamId: bad}}\n" if subscribed else ""
+            sink = "  - {id: sink, className: gale.bolt.FileSink, properties: {path: '-', fields: [problem]}}\n" if subscribed else ""
+            (path / "t.yaml").write_text(
+                f"name: t\nspouts:\n  - {{id: lines, className: gale.spout.File, properties: {{path: in.log, emit: [{emit}]}}}}\n"
+                f"bolts:\n  - {{id: read, className: {class_}, properties: {properties}}}\n{sink}"
+                f"streams:\n  - {{from: lines, to: read, grouping: SHUFFLE}}\n{bad}")
+            done = subprocess.run([GALE, "run", "t.yaml", "-q", "--log-level", "warn"], cwd=path, capture_output=True, text=True,
+                                  timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout if subscribed else done.stderr
+
+    def test_every_class_with_a_stream_of_bad_lines_is_looked_at(self):
+        told = subprocess.run([GALE, "help", "classes", "--markdown"], capture_output=True, text=True, timeout=60, check=True).stdout
+        named = {text.split("\n", 1)[0].strip() for text in told.split("\n### ")[1:] if "stream `bad` (line, problem)" in text}
+        self.assertEqual(named, set(UNREADABLE))
+
+    def test_what_is_bad_has_its_place_in_the_stream_and_in_the_log(self):
+        for class_, properties in UNREADABLE.items():
+            with self.subTest(class_):
+                self.assertRegex(self.said(class_, properties, "line, number, file", True), r"(?m)^in\.log:2: ")
+                self.assertRegex(self.said(class_, properties, "line, number, file", False), r"in\.log:[12]: ")
+
+    def test_a_source_that_does_not_tell_leaves_it_out(self):
+        self.assertNotIn("in.log", self.said("gale.bolt.Json", "{fields: [a]}", "line", True))
+        self.assertIn("line 2: ", self.said("gale.bolt.Json", "{fields: [a]}", "line, number", True))
+
+
 class Files(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

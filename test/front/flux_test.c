@@ -331,7 +331,7 @@ static void what_a_command_line_cannot_set_is_refused(void **state) {
         { "split", "--set wants ID.NAME=VALUE; 'split' has no '='" },
         { "split.x=[",
           "--set split.x:2:1: did not find expected node content, while parsing a flow node that begins at "
-          "2:1" },
+          "2:1; a text with any of [ ] { } , : # in it, or that begins with a sign, is put in quotes: 'a[1] == 2'" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         gx_flux_options options = { .sets = &rows[i].set, .set_count = 1 };

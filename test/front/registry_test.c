@@ -409,7 +409,8 @@ static void wrong_types_are_refused(void **state) {
                  "t.yaml:1:25: 'repeat' of test.Class must be true or false, not a whole number (1)");
     expect_error("constructorArgs: [~]", GALE_TYPE,
                  "t.yaml:1:19: 'path' of test.Class must be a string, not nothing (~); put it in quotes");
-    expect_error("constructorArgs: [[a]]", GALE_TYPE, "t.yaml:1:19: 'path' of test.Class must be a string, not a list");
+    expect_error("constructorArgs: [[a]]", GALE_TYPE,
+                 "t.yaml:1:19: 'path' of test.Class must be a string, not a list; put a text with [ ] { } in quotes");
     expect_error("constructorArgs: a", GALE_TYPE,
                  "t.yaml:1:18: 'constructorArgs' of test.Class must be a list, not a string");
     expect_error("constructorArgs: [{reflist: [a]}]", GALE_NOT_FOUND,

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define IN_QUOTES "; a text with any of [ ] { } , : # in it, or that begins with a sign, is put in quotes: 'a[1] == 2'"
+
 static gx_yaml_doc *parsed(const char *text) {
     gx_yaml_doc *doc = NULL;
     gale_error error = GALE_ERROR_INIT;
@@ -194,10 +196,11 @@ static void text_that_is_no_text_is_refused_with_its_byte(void **state) {
 
 static void syntax_errors_say_what_and_where(void **state) {
     (void)state;
-    expect_error("a: [1, 2\nb: 3\n", GALE_SYNTAX,
-                 "t.yaml:2:2: did not find expected ',' or ']', while parsing a flow sequence that begins at 1:4");
-    expect_error("a: b: c\n", GALE_SYNTAX, "t.yaml:1:5: mapping values are not allowed in this context");
-    expect_error("a: *x\n", GALE_SYNTAX, "t.yaml:1:4: unknown anchor 'x'");
+    expect_error(
+        "a: [1, 2\nb: 3\n", GALE_SYNTAX,
+        "t.yaml:2:2: did not find expected ',' or ']', while parsing a flow sequence that begins at 1:4" IN_QUOTES);
+    expect_error("a: b: c\n", GALE_SYNTAX, "t.yaml:1:5: mapping values are not allowed in this context" IN_QUOTES);
+    expect_error("a: *x\n", GALE_SYNTAX, "t.yaml:1:4: unknown anchor 'x'" IN_QUOTES);
     expect_error("a: 1\n---\nb: 2\n", GALE_SYNTAX, "t.yaml:2:1: a second document begins here; a file holds one");
     expect_error("a: 99999999999999999999\n", GALE_SYNTAX, "t.yaml:1:4: 99999999999999999999 does not fit in 64 bits");
     expect_error("a: !!int x\n", GALE_SYNTAX, "t.yaml:1:4: 'x' does not fit its tag");
@@ -221,7 +224,7 @@ static void keys_must_be_text_and_unique(void **state) {
 
 static void anchor_inside_itself_is_unknown(void **state) {
     (void)state;
-    expect_error("a: &x [*x]\n", GALE_SYNTAX, "t.yaml:1:8: unknown anchor 'x'");
+    expect_error("a: &x [*x]\n", GALE_SYNTAX, "t.yaml:1:8: unknown anchor 'x'" IN_QUOTES);
 }
 
 /* --- Limits ------------------------------------------------------------------------------------------------------- */

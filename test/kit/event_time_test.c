@@ -130,10 +130,14 @@ static void what_is_no_time_fails(void **state) {
     begin(&f, 1);
     assert_int_equal(take_value(&f, gale_text("noon")), GALE_TYPE);
     assert_int_equal(take_value(&f, gale_null()), GALE_TYPE);
+    assert_int_equal(take(&f, INT64_C(1795370400000)), GALE_INVALID); /* milliseconds */
+    assert_int_equal(take(&f, INT64_C(100000000000)), GALE_INVALID);
     assert_int_equal(take(&f, INT64_MAX), GALE_INVALID);
     assert_int_equal(take(&f, INT64_MIN), GALE_INVALID);
     assert_string_equal(fake_text(&f.fake.reports),
-                        "event time: the time -9223372036854775808 of component 'parse' is out of range\n");
+                        "event time: the time -9223372036854775808 of component 'parse' is beyond the year 5138: event "
+                        "times are whole seconds since 1970; milliseconds become seconds by `format: epoch_ms` of "
+                        "gale.bolt.Timestamp, or by `time // 1000` in gale.bolt.Map\n");
     fake_source(&f.fake, "parse", "who, tine");
     assert_int_equal(take(&f, 1), GALE_FIELDS);
     fake_source(&f.fake, "parse", "whom, time");

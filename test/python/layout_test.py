@@ -20,7 +20,7 @@ import headers  # noqa: E402
 
 from gale import _c, _library  # noqa: E402
 
-HEADERS = ["gale/gale.h", "gale/metric.h", "gale/remote.h", "gale/state.h", "gale/store.h", "gale/watch.h", "gale_test.h", "gale_front.h", "gale_store.h"]
+HEADERS = ["gale/gale.h", "gale/metric.h", "gale/remote.h", "gale/state.h", "gale/store.h", "gale/watch.h", "gale_test.h", "gale_front.h", "gale_store.h", "gale_serve.h"]
 NUMBERS = {"SECOND": "GALE_SECOND", "ERROR_TEXT": "GALE_ERROR_TEXT", "FAILURE_TEXT": "GALE_FAILURE_TEXT",
            "MORE": "GALE_MORE",
            "OPEN_TREES_MAX": "GALE_OPEN_TREES_MAX", "METRICS_MAX": "GALE_METRICS_MAX",

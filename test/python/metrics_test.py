@@ -6,7 +6,7 @@ import unittest
 
 import gale
 from gale.testing import Test
-from rig import Numbers, numbers_to, run, wait_for
+from rig import Heard, Numbers, numbers_to, run, wait_for
 
 
 def counted(bolt, count=100, **options):
@@ -55,7 +55,7 @@ class Metrics(unittest.TestCase):
             out.metric("seen", labels=labels).add()
             out.metric("seen", labels=dict(reversed(labels.items()))).add()
         topology = gale.Topology("labels")
-        topology.add_spout("numbers", Numbers, arguments={"count": 10, "heard": None})
+        topology.add_spout("numbers", Numbers, arguments={"count": 10, "heard": Heard()})
         topology.add_bolt("bolt", count, parallelism=2).shuffle_grouping("numbers")
         with topology, gale.Runtime(topology, until_drained=True, log=None) as runtime:
             runtime.run()

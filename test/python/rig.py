@@ -1,6 +1,7 @@
 """What the tests of the Python package share: components, and running a topology."""
 
 import collections
+import contextlib
 import threading
 
 import gale
@@ -65,11 +66,17 @@ def numbers_to(bolt, count=20, again=True, grouping="shuffle_grouping", **option
 
 
 def run(topology, log=None, **options):
-    """Until it has drained, without a word if `log` is not said; returns the figures."""
+    """Until it has drained, without a word if `log` is not said; returns the figures, whatever failed."""
     with topology, gale.Runtime(topology, until_drained=True, log=log, **options) as runtime:
         runtime.start()
-        runtime.wait(SECONDS)
+        wait(runtime)
         return runtime.stats()
+
+
+def wait(runtime):
+    """Until it is closed. What failed for good is for the test to look at."""
+    with contextlib.suppress(gale.FailedForGood):
+        runtime.wait(SECONDS)
 
 
 def wait_for(condition):

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 import gale
-from rig import Heard, Idle, Numbers, Taken, numbers_to, run, wait_for
+from rig import Heard, Idle, Numbers, Taken, numbers_to, run, wait, wait_for
 
 WORDS = "to be or not to be that is the question whether tis nobler in the mind to suffer".split()
 
@@ -134,7 +134,7 @@ class Answers(unittest.TestCase):
             runtime.start()
             wait_for(lambda: len(heard.acked) + len(heard.failed) == 20)
             runtime.drain()
-            runtime.wait(120)
+            wait(runtime)
         self.assertEqual(sorted(rows), [[n] for n in range(20)])
         self.assertEqual(sorted(heard.acked), [n for n in range(20) if n != 7])
         self.assertEqual(heard.reasons(), [(7, gale.Reason.REJECTED, "seven")])

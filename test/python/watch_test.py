@@ -9,7 +9,7 @@ import threading
 import unittest
 
 import gale
-from rig import SECONDS, Heard, Idle, Numbers, numbers_to, run, wait_for
+from rig import SECONDS, Heard, Idle, Numbers, numbers_to, run, wait, wait_for
 
 READ, WRITE, TIME = gale.WatchEvent.READ, gale.WatchEvent.WRITE, gale.WatchEvent.TIME
 
@@ -212,7 +212,8 @@ class Watches(unittest.TestCase):
         topology.add_spout("writes", Writes)
         topology.add_bolt("take", gale.bolt(lambda tuple, out: None)).shuffle_grouping("writes")
         with topology, gale.Runtime(topology, until_drained=True) as runtime:
-            runtime.run()
+            runtime.start()
+            wait(runtime)
             self.assertEqual({task.component: task.errors for task in runtime.task_stats()}, {"take": 0, "writes": 2})
         self.assertEqual(told, [WRITE] * 3)
         ours.close()

@@ -134,10 +134,16 @@ static void words_and_signs_of_other_languages_are_answered_with_luas(void **sta
         { "substr(path, 1)", "substr'; did you mean 'string.sub'?" },
         { "round(status)", "round'; did you mean 'math.floor(x + 0.5)'?" },
         { "contain(path, 'x')", "contain'; did you mean 'contains'?" },
+        { "LOWER(path)", "LOWER'; did you mean 'string.lower'?" },
+        { "LENGTH(path)", "LENGTH'; did you mean 'string.len'?" },
+        { "parseInt(path)", "parseInt'; did you mean 'tonumber'?" },
+        { "COALESCE(path, 1)", "COALESCE'; did you mean 'a or b'?" },
+        { "strcmp(path, 'x')", "strcmp'; did you mean 'a == b'?" },
+        { "isNull(path)", "isNull'; did you mean 'x == nil'?" },
+        { "startsWith(path, 'x')", "startsWith'; did you mean 'starts'?" },
+        { "concat(path, 'x')", "concat'; did you mean 'a .. b'?" },
         { "xyzzy(path)", "xyzzy'" },
     };
-    static const char *const signs[] = { "status > 1 && status < 5", "status > 1 || status < 5", "status != 5",
-                                         "!status" };
     char wanted[200];
     rig r;
     begin(&r);
@@ -145,13 +151,96 @@ static void words_and_signs_of_other_languages_are_answered_with_luas(void **sta
         snprintf(wanted, sizeof wanted, "filter: where:1:1: there is no function '%s", calls[i][1]);
         expect_refused(&r, calls[i][0], wanted);
     }
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        assert_int_equal(compile(&r, signs[i]), GALE_SYNTAX);
-        assert_non_null(strstr(r.error.text, "; it is `and`, `or`, `~=`, `not` here"));
-    }
-    assert_int_equal(compile(&r, "path == '&& || !=' and"), GALE_SYNTAX);
-    assert_null(strstr(r.error.text, "`and`"));
     expect(&r, "(status & 1) | 2 ~= 2", "true");
+    end(&r);
+}
+
+typedef struct foreign {
+    const char *language, *text, *wanted;
+} foreign;
+
+#define CHOICE "`a and b or c`, or `if a then return b end return c`"
+
+static const foreign foreigners[] = {
+    { "C", "status != 5", "8: cannot use `!=`; write `~=`" },
+    { "C", "!status", "1: cannot use `!`; write `not`" },
+    { "C", "status > 1 && status < 5", "12: cannot use `&&`; write `and`" },
+    { "C", "status > 1 || status < 5", "12: cannot use `||`; write `or`; `..` joins texts" },
+    { "C", "status > 1 ? path : 'x'", "12: cannot use `?`; write " CHOICE },
+    { "C", "status == NULL", "11: cannot use `NULL`; write `nil`" },
+    { "C", "row->status > 1", "4: cannot use `->`; write `.`" },
+    { "C", "status > 1 /* many */", "12: cannot use `/*`; write `-- a comment`" },
+    { "JavaScript", "status === 5", "8: cannot use `===`; write `==`" },
+    { "JavaScript", "status !== 5", "8: cannot use `!==`; write `~=`" },
+    { "JavaScript", "path != null", "6: cannot use `!=`; write `~=`" },
+    { "JavaScript", "path == null", "9: cannot use `null`; write `nil`" },
+    { "JavaScript", "path == undefined", "9: cannot use `undefined`; write `nil`" },
+    { "JavaScript", "path ?? 'x'", "6: cannot use `?\?`; write `or`" },
+    { "JavaScript", "path?.size > 1", "5: cannot use `?.`; write `(x or {}).y`" },
+    { "JavaScript", "typeof path == 'string'", "1: cannot use `typeof`; write `type(x)`" },
+    { "JavaScript", "let x = 1", "1: cannot use `let`; write `local`" },
+    { "JavaScript", "`a${path}`", "1: cannot use ```; write a text in quotes, \"x\" or 'x', and a field by its name" },
+    { "Python", "path is None", "6: cannot use `is None`; write `x == nil`" },
+    { "Python", "path is not None", "6: cannot use `is not None`; write `x ~= nil`" },
+    { "Python", "status == True", "11: cannot use `True`; write `true`" },
+    { "Python", "path if status else 'x'", "6: cannot use `if`; write " CHOICE },
+    { "Python", "status ** 2", "8: cannot use `**`; write `^`" },
+    { "Python", "'x' in path",
+      "5: cannot use `in`; write `x == a or x == b`; `contains(text, part)` finds a part of a text" },
+    { "Python", "'x' not in path",
+      "5: cannot use `not in`; write `x ~= a and x ~= b`; `not contains(text, part)` for a part of a text" },
+    { "SQL", "path is null", "6: cannot use `is null`; write `x == nil`" },
+    { "SQL", "path IS NOT NULL", "6: cannot use `IS NOT NULL`; write `x ~= nil`" },
+    { "SQL", "status <> 5", "8: cannot use `<>`; write `~=`" },
+    { "SQL", "status > 1 AND path == 'x'", "12: cannot use `AND`; write `and` between two conditions" },
+    { "SQL", "NOT status", "1: cannot use `NOT`; write `not`" },
+    { "SQL", "status in (200, 404)",
+      "8: cannot use `in`; write `x == a or x == b`; `contains(text, part)` finds a part of a text" },
+    { "SQL", "path LIKE '/api%'",
+      "6: cannot use `LIKE`; write `contains(text, part)`, `starts`, `ends`, or `string.match(text, pattern)`" },
+    { "SQL", "path NOT LIKE '/api%'", "6: cannot use `NOT LIKE`; write `not contains(text, part)`" },
+    { "SQL", "status BETWEEN 200 AND 299", "8: cannot use `BETWEEN`; write `x >= a and x <= b`" },
+    { "SQL", "path == 'x' or status = 200", "23: cannot use `=`; write `==`" },
+    { "SQL", "CASE WHEN status > 1 THEN 1 ELSE 0 END", "1: cannot use `CASE`; write " CHOICE },
+    { "SQL", "path::int > 5", "5: cannot use `::`; write `tonumber(x)` or `tostring(x)`" },
+    { "Excel", "IF(status > 1, 'a', 'b')", "1: cannot use `IF`; write " CHOICE },
+    { "Excel", "AND(status > 1, status < 5)", "1: cannot use `AND`; write `and` between two conditions" },
+    { "Excel", "OR(status > 1, status < 5)", "1: cannot use `OR`; write `or` between two conditions" },
+    { "Excel", "status = TRUE and path", "10: cannot use `TRUE`; write `true`" },
+    { "Perl", "path =~ 'x'", "6: cannot use `=~`; write `string.match(text, pattern)`" },
+    { "Perl", "status eq 'x'", "8: cannot use `eq`; write `==`" },
+    { "JSONPath", "$.status > 1", "1: cannot use `$`; write a field by its name: `user.name` for `$.user.name`" },
+    { "shell", "${status} > 1", "1: cannot use `$`; write a field by its name: `user.name` for `$.user.name`" },
+    { "a word processor", "path == \xe2\x80\x9cx\xe2\x80\x9d",
+      "9: cannot use `\xe2\x80\x9c`; write a text in quotes, \"x\" or 'x', and a field by its name" },
+};
+
+static void what_other_languages_have_is_answered_with_what_to_write(void **state) {
+    (void)state;
+    char wanted[300];
+    rig r;
+    begin(&r);
+    for (size_t i = 0; i < sizeof foreigners / sizeof *foreigners; i++) {
+        const foreign *f = &foreigners[i];
+        snprintf(wanted, sizeof wanted, "filter: where:1:%s", f->wanted);
+        if (compile(&r, f->text) != GALE_SYNTAX || strcmp(r.error.text, wanted) != 0)
+            print_message("of %s: %s\n", f->language, f->text);
+        expect_refused(&r, f->text, wanted);
+    }
+    end(&r);
+}
+
+static void a_text_that_lua_takes_is_never_foreign(void **state) {
+    (void)state;
+    rig r;
+    begin(&r);
+    r.names[1] = gx_str("like");
+    r.names[2] = gx_str("null");
+    expect(&r, "like ~= '&& || != is null ?' and null > 0", "true");
+    expect(&r, "local is = 1 local AND = 2 return is + AND", "3");
+    expect(&r, "local t = { a = 1 } for k in pairs(t) do if k == 'a' then return k end end", "\"a\"");
+    assert_int_equal(compile(&r, "like == '&& || !=' and"), GALE_SYNTAX);
+    assert_null(strstr(r.error.text, "cannot use"));
     end(&r);
 }
 
@@ -162,7 +251,7 @@ static void what_is_no_lua_is_refused(void **state) {
     expect_refused(&r, "", "filter: where: is empty");
     expect_refused(&r, " -- nothing", "filter: where: is empty");
     expect_refused(&r, "status >=", "filter: where:1: unexpected symbol near <eof>");
-    expect_refused(&r, "status ! 5", "filter: where:1: <eof> expected near '!'; it is `and`, `or`, `~=`, `not` here");
+    expect_refused(&r, "status ! 5", "filter: where:1:8: cannot use `!`; write `not`");
     expect_refused(&r, "local a = 1\nreturn a +", "filter: where:2: unexpected symbol near <eof>");
     expect_refused(&r, "\x1bLua", "filter: where:1:2: there is no field 'Lua'");
     end(&r);
@@ -445,6 +534,8 @@ int main(void) {
         cmocka_unit_test(a_field_may_have_a_name_of_the_library),
         cmocka_unit_test(a_name_that_is_nothing_is_refused_with_its_place),
         cmocka_unit_test(words_and_signs_of_other_languages_are_answered_with_luas),
+        cmocka_unit_test(what_other_languages_have_is_answered_with_what_to_write),
+        cmocka_unit_test(a_text_that_lua_takes_is_never_foreign),
         cmocka_unit_test(what_is_no_lua_is_refused),
         cmocka_unit_test(a_field_that_is_a_word_of_luas_is_found_in_the_row),
         cmocka_unit_test(what_fails_tells_the_values),

@@ -154,6 +154,18 @@ static void what_makes_no_sense_is_refused(void **state) {
     (void)state;
     RIG_REFUSES(make(&bolt, OPTIONS(.fields = "a..b"), &error),
                 "json bolt: fields: 'a..b': a path is up to 16 names, none of them empty, with points between them");
+    static const char *const foreign[] = { "$.user.name", "$", "$['user']", "items[0]", "items[*].id", "a.b[2].c" };
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        char wanted[200];
+        snprintf(wanted, sizeof wanted,
+                 "json bolt: fields: '%s': a path is names and places with points between them: user.name for "
+                 "$.user.name, items.0.id for items[0].id",
+                 foreign[i]);
+        RIG_REFUSES(make(&bolt, OPTIONS(.fields = foreign[i]), &error), wanted);
+    }
+    gale_bolt own;
+    assert_int_equal(make(&own, OPTIONS(.fields = "$type, a.$b"), NULL), GALE_OK); /* names of their own */
+    own.free_user(own.user);
     RIG_REFUSES(make(&bolt, OPTIONS(.fields = "a.0"), &error),
                 "json bolt: fields: 'a.0': a place in a list needs a name: 'as NAME'");
     RIG_REFUSES(make(&bolt, OPTIONS(.fields = "a as"), &error),

@@ -87,6 +87,55 @@ static void a_field_that_does_not_come_fails_the_tuple(void **state) {
     end(&f);
 }
 
+/* Tuples with such data pass or do not, all of them: nothing fails, and nobody would see it. */
+static void a_comparison_that_is_never_true_is_reported_once(void **state) {
+    (void)state;
+    static const char *const cases[][3] = {
+        { "status == '500'", "",
+          "filter: where: 'status' is a number, which never equals '500', text; write it without "
+          "quotes, or use tostring\n" },
+        { "status ~= '500'", "[\"/a\",500,2.0]\n",
+          "filter: where: 'status' is a number, which always differs from '500', text; write it without quotes, or use "
+          "tostring\n" },
+        { "path == 500", "",
+          "filter: where: 'path' is text, which never equals 500, a number; write tonumber(path), "
+          "or the number in quotes\n" },
+        { "starts(path, '/') and status == '500'", "",
+          "filter: where: 'status' is a number, which never equals '500', text; write it without quotes, or use "
+          "tostring\n" },
+        { "'500' == status", "",
+          "filter: where: 'status' is a number, which never equals '500', text; write it without "
+          "quotes, or use tostring\n" },
+        { "path == true", "",
+          "filter: where: 'path' is text, which never equals true, bool; write the text in "
+          "quotes\n" },
+        { "status == 500", "[\"/a\",500,2.0]\n", "" },
+        { "status == 500.0", "[\"/a\",500,2.0]\n", "" },
+        { "tostring(status) == '500'", "[\"/a\",500,2.0]\n", "" },
+        { "path .. status == '/a500'", "[\"/a\",500,2.0]\n", "" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture f;
+        begin(&f);
+        make_filter(&f, "path, status, ms", cases[i][0]);
+        expect(&f, "/a", 500, 2, cases[i][1]);
+        assert_string_equal(fake_text(&f.fake.reports), cases[i][2]);
+        expect(&f, "/a", 500, 2, cases[i][1]);
+        assert_string_equal(fake_text(&f.fake.reports), "");
+        end(&f);
+    }
+}
+
+static void a_null_is_compared_with_anything(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f);
+    make_filter(&f, "path, status, ms", "ms == 'x' or ms == 5");
+    assert_int_equal(take(&f, "/a", 1, gale_null()), 0);
+    assert_string_equal(fake_text(&f.fake.reports), "");
+    end(&f);
+}
+
 static void what_cannot_be_said_fails_the_tuple_and_no_other(void **state) {
     (void)state;
     fixture f;
@@ -332,6 +381,8 @@ int main(void) {
         cmocka_unit_test(a_filter_passes_what_is_so),
         cmocka_unit_test(fields_may_come_in_another_order),
         cmocka_unit_test(a_field_that_does_not_come_fails_the_tuple),
+        cmocka_unit_test(a_comparison_that_is_never_true_is_reported_once),
+        cmocka_unit_test(a_null_is_compared_with_anything),
         cmocka_unit_test(what_cannot_be_said_fails_the_tuple_and_no_other),
         cmocka_unit_test(an_emit_that_fails_fails_the_tuple),
         cmocka_unit_test(a_route_takes_the_first_stream_that_is_true),

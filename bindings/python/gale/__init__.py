@@ -8,14 +8,14 @@ from ._c import ErrorCode, Phase, Place, Reason, WatchEvent
 from ._library import VERSION, LibraryError
 from ._library import gale as _gale
 from .components import DONE, WATCHED, BasicBolt, Bolt, Failure, Readable, Spout, Until, bolt, spout
-from .errors import GaleError, NotNow
+from .errors import FailedForGood, GaleError, NotNow
 from .runtime import Runtime
 from .topology import Topology
 from .tuples import Tuple
 
-__all__ = ["DONE", "WATCHED", "BasicBolt", "Bolt", "ErrorCode", "Failure", "GaleError", "LibraryError", "NotNow",
-           "Phase", "Place", "Readable", "Reason", "Runtime", "Spout", "Topology", "Tuple", "Until", "WatchEvent",
-           "aio", "bolt", "spout", "testing", "version"]
+__all__ = ["DONE", "WATCHED", "BasicBolt", "Bolt", "ErrorCode", "FailedForGood", "Failure", "GaleError",
+           "LibraryError", "NotNow", "Phase", "Place", "Readable", "Reason", "Runtime", "Spout",
+           "Topology", "Tuple", "Until", "WatchEvent", "aio", "bolt", "spout", "testing", "version"]
 
 __version__ = VERSION
 

@@ -341,6 +341,11 @@ class StoreOptions(Sized):
                 ("log_bytes", u64), ("allocator", pointer), ("read_only", c.c_bool)]
 
 
+class ServerOptions(Sized):
+    _fields_ = [("size", size), ("hidden", c.c_bool), ("listen", text), ("token_file", text), ("certificate", text),
+                ("key", text), ("file", text)]
+
+
 class RuntimeOptions(Sized):
     _fields_ = [("size", size), ("allocator", pointer), ("logger", c.POINTER(Logger)), ("clock", pointer),
                 ("seed", u64), ("executors", u32), ("spins", u32), ("ring_memory", u64), ("until_drained", c.c_bool),
@@ -458,6 +463,7 @@ GALE = {
                                    c.POINTER(MetricStats)),
     "gale_runtime_failures": (u64, pointer, text, i32),
     "gale_runtime_open_trees": (c.c_int, pointer, c.POINTER(OpenTree), u32, i64),
+    "gale_runtime_lost": (c.c_bool, pointer),
     "gale_runtime_unwell": (c.c_int, pointer, c.POINTER(Unwell), u32),
     "gale_state_open": (c.c_int, pointer, c.POINTER(StateOptions), c.POINTER(pointer)),
     "gale_state_get": (c.c_int, pointer, pointer, pointer),
@@ -530,6 +536,13 @@ FRONT = {
     "gale_topology_from_file": (c.c_int, text, c.POINTER(TopologyFileOptions), c.POINTER(pointer), c.POINTER(Error)),
     "gale_topology_from_text": (c.c_int, text, Str, c.POINTER(TopologyFileOptions), c.POINTER(pointer),
                                 c.POINTER(Error)),
+}
+
+SERVE = {
+    "gale_server_start": (c.c_int, c.POINTER(ServerOptions), pointer, pointer, c.POINTER(Logger), c.POINTER(pointer),
+                          c.POINTER(Error)),
+    "gale_server_url": (text, pointer),
+    "gale_server_stop": (c.c_bool, pointer, c.c_int),
 }
 
 STORE = {

@@ -109,5 +109,9 @@ def front():
     return _beside("libgale-front", "FRONT")
 
 
+def serve():
+    return _beside("libgale-serve", "SERVE")
+
+
 def store():
     return _beside("libgale-store", "STORE")

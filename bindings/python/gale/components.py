@@ -8,7 +8,7 @@ import collections
 import functools
 import math
 
-from ._c import ErrorCode
+from ._c import ErrorCode, Reason
 from .collector import Collector
 from .context import Context
 from .errors import GaleError, describe
@@ -64,7 +64,10 @@ class Spout(Component):
         """The whole tree of the tuple is done."""
 
     def fail(self, id, failure):
-        """It is not: a Failure says why. Emitting it again, from `next`, is the spout's to decide."""
+        """It is not: a Failure says why. Emitting it again, from `next`, is the spout's to decide. Without a method of
+        its own a spout gives the tuple up: that is reported, and the run does not end well."""
+        if not failure.final and failure.reason not in (Reason.REJECTED, Reason.STOPPED):
+            self.out.report(f"gives up the tuple with id {id}: {failure.text or failure.reason.name.lower()}")
 
     def deactivate(self):
         """For the time being `next` is not called."""

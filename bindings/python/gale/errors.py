@@ -37,6 +37,22 @@ class NotNow(GaleError):
         return type(self), (self.text,)
 
 
+class FailedForGood(GaleError):
+    """A run has ended, and something failed for good: rejected tuples, and what nobody emits again. `stats` are the
+    run's. A program that lets it through ends with 1, as `gale run` does."""
+
+    def __init__(self, stats):
+        counts = [(stats.failed, "failed"), (stats.timed_out, "timed out"), (stats.rejected, "rejected"),
+                  (stats.given_up, "given up"), (stats.dead_letters_lost, "lost as dead letters")]
+        said = ", ".join(f"{count} {what}" for count, what in counts if count)
+        super().__init__(_c.ErrorCode.COMPONENT, "the run has ended, and something failed for good: "
+                         + (f"of {stats.trees} trees {said}" if said else "the log says what"))
+        self.stats = stats
+
+    def __reduce__(self):
+        return type(self), (self.stats,)
+
+
 def check(code, report=None):
     """`code`, unless it is an error; `report` is the _c.Error that tells more."""
     if code >= 0:

@@ -9,9 +9,11 @@ import weakref
 
 from . import _c, _library, stats
 from ._library import gale
-from .errors import GaleError, check
+from .errors import FailedForGood, GaleError, check
 from .errors import log as gales_log
+from .figures import Figures
 from .logs import logger_of
+from .serving import Serving
 from .signals import Terminations, held_back, slices, terminations
 from .texts import c_text, c_texts
 from .unclosed import free_unclosed
@@ -24,7 +26,7 @@ def _open_store(folder, topology):
     return store
 
 
-class Runtime:
+class Runtime(Figures):
     """Runs a topology: on threads of its own (start, run), or on the caller's (step, fileno), which gale.aio does
     inside asyncio.
 
@@ -41,13 +43,19 @@ class Runtime:
     checkpoint     seconds between two checkpoints of a durable run
     adopt          what a checkpoint is gone on from that the topology no longer fits: "OLD=NEW", "*"
     end_within     seconds that the end after Ctrl-C or SIGTERM may take, in run(): then what is still open fails
+    listen         an address for the page, REST and metrics, as `gale run --listen` has it: "127.0.0.1:8080", or "" for
+                   a free one; `url` says which (libgale-serve)
+    listen_token_file, listen_certificate, listen_key: files, as the options of `gale run`
+    hidden         `gale ps`, `gale top` and their kin do not see the run; nor do they see one that is stepped without
+                   `listen`
     blocking       components that block (gale.blocking) may run on the caller's thread
     queue_limit, ring_memory, state_memory: bytes, as in gale_runtime_options
     """
 
     def __init__(self, topology, *, executors=1, until_drained=False, inactive=False, seed=0, log=gales_log,
                  state=None, checkpoint=0, adopt=(), queue_limit=0, ring_memory=0, state_memory=0, blocking=False,
-                 end_within=10):
+                 end_within=10, listen=None, listen_token_file=None, listen_certificate=None, listen_key=None,
+                 hidden=False):
         self._logger, self._users, self._lock = logger_of(log), {}, threading.Condition()
         self._topology, self._closing, self._end_within = topology, False, end_within
         topology.crew.threaded, topology.crew.timed = False, True
@@ -63,8 +71,21 @@ class Runtime:
         if code < 0 and store is not None:
             store.close(store.self)
         check(code, report)
-        self._handle, self._store = handle.value, store
-        self._free = weakref.finalize(self, free_unclosed, self._handle, store, self._logger, topology)
+        self._handle, self._store, self._exit_code, self._losses = handle.value, store, 0, None
+        self._serving = Serving(_c.ServerOptions(
+            hidden=hidden, listen=c_text(listen), token_file=c_text(listen_token_file),
+            certificate=c_text(listen_certificate), key=c_text(listen_key)), topology)
+        self._free = weakref.finalize(self, free_unclosed, self._handle, store, self._logger, topology, self._serving)
+        if listen is not None:
+            self._serve()
+
+    def _serve(self):
+        self._serving.open(self._handle, self._logger)
+
+    @property
+    def url(self):
+        """Of the page, with its token; "" without `listen`."""
+        return self._serving.url
 
     # --- Running
 
@@ -73,13 +94,15 @@ class Runtime:
         report = _c.Error()
         self._topology.crew.threaded = True
         with self._using() as runtime:
+            self._serve()
             code = gale.runtime_start(runtime, report)
         self._done(code, report)
 
     def run(self):
         """Starts, and waits for the end. Ctrl-C and SIGTERM drain the topology; `end_within` or a second one stops it.
-        Behind that KeyboardInterrupt is raised, or SystemExit: 0 when it was drained, 143 when it was stopped. SIGTERM
-        is left alone outside of the main thread, and where the program has a handler for it."""
+        Behind that KeyboardInterrupt is raised, or SystemExit: 0 when it was drained, 1 when something failed for good,
+        143 when it was stopped. SIGTERM is left alone outside of the main thread, and where the program has a handler
+        for it. FailedForGood is raised at any other end where something did."""
         with terminations() as asked:
             self.start()
             try:
@@ -88,7 +111,9 @@ class Runtime:
                 self._end_in_order(asked)
                 raise
         if asked.count:
-            raise SystemExit(0 if ended else 128 + signal.SIGTERM)
+            self._exit_code = int(self._losses is not None) if ended else 128 + signal.SIGTERM
+            raise SystemExit(self._exit_code)
+        self._look_for_losses()
 
     def _end_in_order(self, asked):
         """Has it drained? Else it was stopped. Whom the drain waits for is in the log."""
@@ -97,7 +122,7 @@ class Runtime:
             if self._drains(asked):
                 return True
         self.stop()
-        self.wait()
+        self._wait(None, Terminations())
         return False
 
     def _drains(self, asked):
@@ -111,8 +136,14 @@ class Runtime:
 
     def wait(self, timeout=None):
         """Until it is closed, at most so many seconds (then a GaleError, TIMED_OUT). What a component ended it with is
-        raised."""
+        raised, and FailedForGood where something failed for good."""
         self._wait(timeout, Terminations())
+        self._look_for_losses()
+
+    def _look_for_losses(self):
+        if self._losses is not None:
+            self._exit_code = 1
+            raise FailedForGood(self._losses)
 
     def _wait(self, timeout, asked):
         """False: SIGTERM came."""
@@ -124,6 +155,8 @@ class Runtime:
                     break
                 if asked.is_new():
                     return False
+            if code >= 0 and gale.runtime_lost(runtime):
+                self._losses = stats.of_run(runtime)
         self._done(code, report)
         return True
 
@@ -178,48 +211,6 @@ class Runtime:
             check(gale.runtime_checkpoint(runtime, -1 if timeout is None else round(timeout * _c.SECOND), number))
         return number.value
 
-    # --- Figures
-
-    @property
-    def phase(self):
-        return self.stats().phase
-
-    def stats(self):
-        """Of the run: trees, acked, failed, open, executed, complete_p99 (seconds), ... as gale_run_stats has them."""
-        with self._using() as runtime:
-            return stats.of_run(runtime)
-
-    def task_stats(self):
-        """A list, of each task, as gale_task_stats has them."""
-        with self._using() as runtime:
-            return stats.of_tasks(runtime)
-
-    def metrics(self):
-        """A list, of each component's own metrics (Collector.metric), as gale_metric_stats has them for all its tasks
-        together, with `component`; `kind` is "counter", "gauge" or "histogram"."""
-        with self._using() as runtime:
-            return stats.of_metrics(runtime)
-
-    def checkpoint_stats(self):
-        """As gale_checkpoint_stats has them; None when the run is not durable."""
-        with self._using() as runtime:
-            return stats.of_checkpoints(runtime)
-
-    def failures(self, component, reason):
-        """How many trees failed there (None: the place is not known) for that Reason."""
-        with self._using() as runtime:
-            return gale.runtime_failures(runtime, c_text(component), reason)
-
-    def open_trees(self, most=100, seconds=1.0):
-        """The oldest trees that are open, and where their tuples are. Not from inside a component."""
-        with self._using() as runtime:
-            return stats.open_trees(runtime, most, seconds)
-
-    def unwell(self):
-        """The tasks that are not well: not open yet, or by their own account (`component`, `task`, `open`, `text`)."""
-        with self._using() as runtime:
-            return stats.unwell(runtime)
-
     # --- Its end
 
     def close(self, timeout=None):
@@ -231,6 +222,7 @@ class Runtime:
             self._begin_closing()
         try:
             self._let_go(timeout)
+            self._serving.close(self._exit_code)
             self._end(timeout)
         finally:
             self._closing = False
@@ -296,5 +288,7 @@ class Runtime:
 
     def _done(self, code, report=None):
         """What a component let escape ends the program; else what C says."""
+        if code < 0 and code not in (_c.ErrorCode.TIMED_OUT, _c.ErrorCode.STATE):
+            self._exit_code = 1
         self._topology.crew.raise_escaped()
         check(code, report)

@@ -30,6 +30,7 @@ class Topology:
         if not handle:
             raise MemoryError("gale: no memory for a topology")
         self._handle, self.crew, self.outputs = handle, Crew(), {}
+        self._kept, self._closed = 0, False
         self._free = weakref.finalize(self, gale.topology_free, handle)
 
     @classmethod
@@ -65,7 +66,7 @@ class Topology:
     @property
     def handle(self):
         """For C."""
-        if not self._free.alive:
+        if self._closed or not self._free.alive:
             raise GaleError(_c.ErrorCode.STATE, "the topology is closed")
         return self._handle
 
@@ -123,7 +124,18 @@ class Topology:
 
     def close(self):
         """Frees it; what runs it keeps what it needs. Whoever forgets this has it done when the object goes."""
-        self._free()
+        self._closed = True
+        if not self._kept:
+            self._free()
+
+    def _keep(self):
+        """It is shown by what serves a run, and is freed after that."""
+        self._kept += 1
+
+    def _let_go(self):
+        self._kept -= 1
+        if self._closed and not self._kept:
+            self._free()
 
     def __enter__(self):
         return self

@@ -167,7 +167,6 @@ static int begin_empty(gx_file_output *output, gx_file_begin how, gale_error *er
                               output->path, output->size);
     int rc = gx_file_cut(output->fd, 0, output->path, error);
     if (rc < 0) return rc;
-    output->replaced = output->size;
     output->size = 0;
     return 0;
 }

@@ -21,7 +21,6 @@ typedef struct gx_file_output {
     bool begun;
     int64_t size;                 /* of a regular file, with what was written */
     int64_t modified;             /* when it was written to last, before it was opened; nanoseconds since 1970 */
-    int64_t replaced;             /* bytes that it held, and that went when it was begun */
     const gale_file_codec *codec; /* NULL: lines are written as they are */
     void *packer;                 /* with the codec, once something was written */
     gx_buf packed;                /* of a write */

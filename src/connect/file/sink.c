@@ -64,20 +64,21 @@ static void tell_how(const sink *bolt, const gx_file_output *output, bool goes_o
         gale_log(context->logger, GALE_LOG_WARN, context->component,
                  "%s: the last line had no end, as of a run that was killed: %s (%" PRId64 " bytes)", output->path,
                  torn.cut ? "it was cut" : "it was given one", torn.size);
-    if (output->replaced && context->durable)
-        gale_log(context->logger, GALE_LOG_WARN, context->component,
-                 "%s: held %" PRId64 " bytes, which are replaced: no checkpoint has its end", output->path,
-                 output->replaced);
 }
 
-/* A durable run that has no checkpoint begins anew, as one whose state was removed. A sink that a checkpoint lacks, of a run
- * that goes on from it, is new: what it finds may be what another one of the run has written. */
+/* A durable run goes on with files that a checkpoint has. Any other file is foreign to it: the state folder may be new, or
+ * another run's. */
 static gx_file_begin choose_how(const sink *bolt, bool goes_on) {
-    const gale_context *context = bolt->instance.context;
     if (goes_on) return GX_FILE_GO_ON;
     if (bolt->append) return GX_FILE_BEHIND;
-    bool own = context->durable && (!context->resumes || bolt->restored);
-    return bolt->overwrite || own ? GX_FILE_ANEW : GX_FILE_EMPTY;
+    return bolt->overwrite ? GX_FILE_ANEW : GX_FILE_EMPTY;
+}
+
+/* The folder was mistyped more often than it is new. */
+static void add_state_hint(const gale_context *context, gale_error *error) {
+    if (context->durable && error->code == GALE_EXISTS)
+        gale_error_add(error, "no checkpoint of this run has written it; if another state folder belongs to it, give "
+                              "that one");
 }
 
 static int64_t now(const sink *bolt) {
@@ -112,6 +113,7 @@ static int begin(sink *bolt, gx_outputs_file *file) {
     gale_error error = GALE_ERROR_INIT;
     gx_file_torn torn;
     int rc = begin_file(bolt, file, &torn, &error);
+    if (rc < 0) add_state_hint(bolt->instance.context, &error);
     if (rc < 0) return give_up(bolt, rc, &error);
     if (!bolt->only && !file->output.regular) tell_of_stream(bolt, file);
     if (bolt->rotation.every && !(bolt->keeps && file->again))

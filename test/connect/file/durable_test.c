@@ -20,7 +20,7 @@ typedef struct fixture {
     gale_spout spout;
     gale_bolt bolt;
     void *lines, *sink;
-    bool append, repeat;
+    bool append, overwrite, repeat;
     const char *emit;
     char folder[40], in[60], out[60], other[60];
     char read[4000];
@@ -447,7 +447,9 @@ static void reading_without_end_goes_on_where_it_was(void **state) {
 /* --- The sink --- */
 
 static int open_sink(fixture *f, const char *path) {
-    gale_file_sink_options options = { .size = sizeof options, .path = path, .append = f->append };
+    gale_file_sink_options options = {
+        .size = sizeof options, .path = path, .append = f->append, .overwrite = f->overwrite
+    };
     assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
     int rc = fake_prepare(&f->fake, &f->bolt, &f->sink);
     if (rc < 0) f->bolt.free_user(f->bolt.user);
@@ -507,6 +509,7 @@ static void a_sink_is_cut_back_to_where_the_checkpoint_was(void **state) {
 /* Between the checkpoint before and this one, and between its save and its commit. */
 static void a_checkpoint_refuses_a_file_that_somebody_has_removed_or_cut(void **state) {
     fixture *f = *state;
+    f->overwrite = true;
     for (int i = 0; i < 4; i++) {
         bool removes = i & 1, late = i & 2;
         begin_sink(f);
@@ -536,13 +539,24 @@ static void what_somebody_else_has_written_stays_and_no_line_is_cut_off_for_it(v
     assert_string_equal(content(f, f->out), "a\nb\ntheirs\nc\n");
 }
 
-static void a_sink_that_has_not_begun_is_begun_by_the_checkpoint(void **state) {
+static void a_new_state_replaces_nothing_that_another_run_has_written(void **state) {
     fixture *f = *state;
     put(f->out, "w", "from before\n");
     assert_int_equal(open_sink(f, f->out), 0);
+    assert_int_equal(fake_save(&f->saver, f->bolt.ops->durable, f->sink), GALE_EXISTS);
+    const char *said = f->fake.stop_text;
+    assert_non_null(strstr(said, "overwrite: true"));
+    assert_non_null(strstr(said, "append: true"));
+    assert_non_null(strstr(said, "another state folder"));
+    assert_string_equal(content(f, f->out), "from before\n");
+}
+
+static void a_sink_that_has_not_begun_is_begun_by_the_checkpoint(void **state) {
+    fixture *f = *state;
+    f->overwrite = true;
+    put(f->out, "w", "from before\n");
+    assert_int_equal(open_sink(f, f->out), 0);
     save_sink(f); /* at its end is nothing of this run */
-    assert_string_equal(fake_text(&f->fake.logged),
-                        say(f, "%s: held 12 bytes, which are replaced: no checkpoint has its end\n", f->out));
     write_line(f, "a");
     assert_int_equal(resume_sink(f), GALE_OK);
     assert_string_equal(content(f, f->out), "");
@@ -827,6 +841,7 @@ int main(void) {
         CASE(a_sink_is_cut_back_to_where_the_checkpoint_was),
         CASE(a_checkpoint_refuses_a_file_that_somebody_has_removed_or_cut),
         CASE(what_somebody_else_has_written_stays_and_no_line_is_cut_off_for_it),
+        CASE(a_new_state_replaces_nothing_that_another_run_has_written),
         CASE(a_sink_that_has_not_begun_is_begun_by_the_checkpoint),
         CASE(what_stood_there_before_stays_where_that_is_asked_for),
         CASE(a_resumed_spout_does_not_keep_what_the_checkpoint_lacks),

@@ -320,12 +320,18 @@ static void one_that_was_there_is_cut_to_what_it_had(void **state) {
     assert_string_equal(content(f, "b"), "half a li\n2\n");
 }
 
-static void what_another_run_left_is_replaced_as_with_one_file(void **state) {
+static void what_another_run_left_is_replaced_only_on_request(void **state) {
     fixture *f = *state;
     put(f, "a", "w", "from before\n");
     begin(f, "{host}");
+    assert_int_equal(execute(f, "a", "1"), 0);
+    assert_int_equal(f->fake.stop_code, GALE_EXISTS);
+    expect_in(f->fake.stop_text, "another state folder");
+    assert_string_equal(content(f, "a"), "from before\n");
+    die(f);
+    f->options.overwrite = true;
+    begin(f, "{host}");
     write_line(f, "a", "1");
-    expect_in(logged(f), "held 12 bytes, which are replaced");
     assert_int_equal(checkpoint(f), 0);
     write_line(f, "a", "2");
     die(f);
@@ -604,6 +610,7 @@ static void a_run_that_begins_anew_replaces_the_list_and_removes_no_file(void **
     fixture *f = *state;
     checkpoint_of_two(f);
     f->lasts = false;
+    f->options.overwrite = true;
     memory_clear(&f->disk.now);
     begin(f, "{host}");
     assert_string_equal(content(f, "a"), "one\ntwo\n");
@@ -782,6 +789,7 @@ static void whatever_ends_it_its_files_are_those_of_a_run_that_did_not_end(void 
         f->options.rotate_bytes = kind % 2 ? 30 : 0;
         f->options.keep = kind % 4 == 3 ? 2 : 0;
         f->options.append = kind >= 6;
+        f->options.overwrite = kind < 6;
         for (uint64_t seed = 0; seed < 8; seed++) {
             gx_random random = gx_random_new(seed, 0);
             begin_empty(f);
@@ -879,6 +887,7 @@ static void whatever_allocation_fails_the_next_life_goes_on(void **state) {
     fixture *f = *state;
     static char expected[sizeof f->read];
     f->options.max_open = 2;
+    f->options.overwrite = true;
     begin_empty(f);
     assert_true(live_through(f));
     strcpy(expected, all(f));
@@ -902,7 +911,7 @@ int main(void) {
         CASE(a_run_that_began_before_its_first_line_leaves_none),
         CASE(the_list_has_a_line_for_each_file_and_no_more),
         CASE(one_that_was_there_is_cut_to_what_it_had),
-        CASE(what_another_run_left_is_replaced_as_with_one_file),
+        CASE(what_another_run_left_is_replaced_only_on_request),
         CASE(full_files_that_were_begun_since_are_undone),
         CASE(a_sink_that_rotates_from_now_on_undoes_that_as_well),
         CASE(full_files_of_a_new_one_go_whatever_of_them_was_not_kept),
