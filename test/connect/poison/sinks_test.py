@@ -59,7 +59,7 @@ class Sink:
     properties = {}
     skip = None  # why its system is not here
     config = spouts = bolts = streams = ""  # more of the topology
-    durable = False
+    durable = False  # it runs with a state, and sends with checkpoints
     server_limits = ()  # values that the server's settings forbid, which gale cannot know before it is told
 
     def __init__(self, path):
@@ -82,8 +82,17 @@ class Sink:
         """The value as `arrived` has it."""
         return value
 
+    def refused(self):
+        """[(n, why)]: what a durable run's system was told of rows that it does not take."""
+        return []
+
     def end(self):
         pass
+
+
+def unpacked(note):
+    """What a note has of a row."""
+    return base64.b64decode(note[7:]) if note.startswith(b"base64:") else note
 
 
 class Peer:
@@ -422,6 +431,30 @@ class RedisScore(Redis):
         return dict.fromkeys(self.server("ZRANGE", "out", 0, -1), b"7")
 
 
+def words_of(command):
+    """Of a command as it is sent, as far as it is there."""
+    rest = command.partition(b"\r\n")[2]
+    while rest:
+        size, _, rest = rest.partition(b"\r\n")
+        yield rest[:int(size[1:])]
+        rest = rest[int(size[1:]) + 2:]
+
+
+class RedisOnce(Redis):
+    """What is too large is refused in words that do not say which command it is of."""
+    given = {**Redis.given, "refused": "refused"}
+    durable, number_at = True, 2
+
+    def refused(self):
+        entries = [dict(zip(fields[::2], fields[1::2])) for _, fields in self.server("XRANGE", "refused", "-", "+")]
+        return [(list(words_of(unpacked(one["command"].encode(errors="surrogateescape"))))[self.number_at], one["why"]) for one in entries]
+
+
+class RedisOnceScore(RedisScore, RedisOnce):
+    given = {**RedisScore.given, "refused": "refused"}
+    number_at = 3
+
+
 # --- Kafka ---
 
 
@@ -559,6 +592,43 @@ class PostgresDate(Postgres):
         return b"2026-11-28"
 
 
+class PostgresTrigger(Postgres):
+    """Of a class that PostgreSQL does not have, as a trigger may raise it."""
+    server_limits = tuple(VALUES)
+    when = "BEFORE INSERT ON good"
+
+    def begin(self):
+        given = super().begin()
+        self.server.sql("""CREATE OR REPLACE FUNCTION look_at() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN IF NEW.x !~ '^good' THEN RAISE 'not one of ours' USING ERRCODE = 'GA001'; END IF; RETURN NEW; END $$""", "shop")
+        self.server.sql(f"CREATE {self.when} FOR EACH ROW EXECUTE FUNCTION look_at()".replace("BEFORE", "TRIGGER look BEFORE").replace("CONSTRAINT", "CONSTRAINT TRIGGER look"), "shop")
+        return given
+
+
+class PostgresOnce(Postgres):
+    given = {**Postgres.given, "refused": "refused"}
+    durable = True
+
+    def begin(self):
+        given = super().begin()
+        self.server.sql("DROP TABLE IF EXISTS refused, gale_markers", "shop")
+        return given
+
+    def refused(self):
+        found = self.server.sql("SELECT encode(convert_to(line, 'UTF8'), 'hex'), why FROM refused", "shop")
+        return [(unpacked(bytes.fromhex(line)).split(b"\t")[0].decode(), why) for line, why in found]
+
+
+class PostgresOnceShort(PostgresOnce):
+    column = "varchar(5)"
+    server_limits = tuple(VALUES)
+
+
+class PostgresOnceDeferred(PostgresTrigger, PostgresOnce):
+    """A constraint that is checked at the end of a transaction does not say of which row it is."""
+    when = "CONSTRAINT AFTER INSERT ON good DEFERRABLE INITIALLY DEFERRED"
+
+
 class Sqlite(Sink):
     name = "gale.bolt.SqliteSink"
     given = {"path": "out.db", "table": "good", "fields": ["n", "x"]}
@@ -583,6 +653,34 @@ class SqliteChecked(Sqlite):
     server_limits = tuple(VALUES)
 
 
+class SqliteOnce(Sqlite):
+    given = {**Sqlite.given, "refused": "refused"}
+    durable = True
+
+    def refused(self):
+        base = sqlite3.connect(self.path / "out.db")
+        found = [(json.loads(line)["n"], why) for line, why in base.execute("SELECT line, why FROM refused")]
+        base.close()
+        return found
+
+
+class SqliteOnceChecked(SqliteOnce):
+    column = SqliteChecked.column
+    server_limits = tuple(VALUES)
+
+
+class SqliteOnceUndone(SqliteOnce):
+    """A trigger that undoes the whole transaction."""
+    server_limits = tuple(VALUES)
+
+    def begin(self):
+        given = super().begin()
+        base = sqlite3.connect(self.path / "out.db")
+        base.execute("CREATE TRIGGER look BEFORE INSERT ON good WHEN new.x <> 'good' BEGIN SELECT RAISE(ROLLBACK, 'not one of ours'); END")
+        base.close()
+        return given
+
+
 class Printed(Sink):
     """A line of JSON each, whatever is in it."""
     name = "gale.bolt.Printer"
@@ -599,8 +697,8 @@ class Printed(Sink):
 # --- The table ---
 
 TABLE = (FileRow, FilePath, Exec, Tcp, TcpText, TcpNul, Udp, Buffer, Mqtt, Mqtt3, MqttTopic, Mqtt3Topic, MqttLevels, MqttProperty, Nats, NatsSubject, NatsLevels, NatsHeader, NatsId,
-         Rabbit, RabbitKey, RabbitHeader, RabbitId, Redis, RedisKey, RedisScore, Kafka, KafkaKey, KafkaHeader, Http, HttpUrl, Postgres, PostgresShort, PostgresBytes, PostgresDate, Sqlite,
-         SqliteChecked, Printed)
+         Rabbit, RabbitKey, RabbitHeader, RabbitId, Redis, RedisKey, RedisScore, RedisOnce, RedisOnceScore, Kafka, KafkaKey, KafkaHeader, Http, HttpUrl, Postgres, PostgresShort, PostgresBytes, PostgresDate, PostgresTrigger, PostgresOnce,
+         PostgresOnceShort, PostgresOnceDeferred, Sqlite, SqliteChecked, SqliteOnce, SqliteOnceChecked, SqliteOnceUndone, Printed)
 
 REMAKES = "it makes other tuples of its input, and sends nothing to a system"
 EXCUSED = {
@@ -627,10 +725,15 @@ class Table(unittest.TestCase):
 
 
 class Letter:
-    def __init__(self, line):
+    """A tuple that was rejected: a dead letter, or what `refused` has of it."""
+
+    def __init__(self, number, reason, text):
+        self.number, self.reason, self.text = int(number), reason, text
+
+    @classmethod
+    def read(cls, line):
         one = json.loads(line)
-        self.reason, self.text = one["reason"], one["text"]
-        self.number = json.loads(one["tuple"][0])["n"]
+        return cls(json.loads(one["tuple"][0])["n"], one["reason"], one["text"])
 
 
 class Proxy:
@@ -700,14 +803,28 @@ class Run(unittest.TestCase):
         self.addCleanup(self.sink.end)
         (self.path / "t.yaml").write_text(TOPOLOGY.format(name=self.row.name, properties=self.change(json.dumps(properties)), config=self.row.config, spouts=self.row.spouts, bolts=self.row.bolts,
                                                           streams=self.row.streams))
-        with open(self.path / "stdout", "w") as stdout, open(self.path / "log", "w") as log:
-            self.code = subprocess.run([GALE, "run", "t.yaml", "--no-control"], cwd=self.path, env=ENVIRONMENT, stdout=stdout, stderr=log, timeout=PATIENCE).returncode
+        self.run_gale()
         self.log = (self.path / "log").read_text(errors="replace")
         letters = self.path / "letters.jsonl"
-        letters = [Letter(line) for line in letters.read_text().splitlines()] if letters.exists() else []
+        letters = [Letter.read(line) for line in letters.read_text().splitlines()] if letters.exists() else []
+        self.rejected = len(letters)
+        letters += [Letter(number, "rejected", why) for number, why in self.sink.refused()]
         self.letters = {letter.number: letter for letter in letters}
         self.assertEqual(len(letters), len(self.letters), "a tuple has two dead letters")
-        self.assertEqual(self.code, 1 if self.letters else 0, self.log[-3000:])
+        self.assertEqual(self.code, 1 if self.rejected else 0, self.log[-3000:])
+
+    def start_gale(self):
+        state = ["--state", "state"] if self.row.durable else []
+        with open(self.path / "stdout", "a") as stdout, open(self.path / "log", "a") as log:
+            return subprocess.Popen([GALE, "run", "t.yaml", "--no-control", *state], cwd=self.path, env=ENVIRONMENT, stdout=stdout, stderr=log)
+
+    def run_gale(self):
+        with self.start_gale() as process:
+            try:
+                self.code = process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise AssertionError((self.path / "log").read_text(errors="replace")[-3000:]) from None
 
     def test_neighbours_arrive_and_the_run_ends(self):
         self.run_it()
@@ -739,9 +856,11 @@ class Run(unittest.TestCase):
             elif name not in self.row.server_limits and not re.search(r"\bx\b", letter.text):
                 problems.append(f"{n}, {name}: it does not name the field: {letter.text}")
         self.assertFalse(problems, "\n" + "\n".join(problems))
-        if self.letters:
+        if self.rejected:
             self.assertRegex(self.log, "given up after 1 attempt: rejected: ")
-            self.assertRegex(self.log, rf"\b{len(self.letters)} rejected\b")
+            self.assertRegex(self.log, rf"\b{self.rejected} rejected\b")
+        if len(self.letters) > self.rejected:
+            self.assertRegex(self.log, rf"refused, {len(self.letters) - self.rejected} so far, and in the (table|stream) refused: ")
 
 
 class Pills(Run):
@@ -770,7 +889,22 @@ class Pills(Run):
         self.assertLess(self.proxy.hung_up, 100)
 
 
-HANG_UP = (Mqtt, Mqtt3, Nats, Rabbit, Redis, Postgres, Http)
+class PillsKilled(Pills):
+    """The same in a durable run that is killed (-9) behind the n-th hang-up, again and again: what is in is not sent again, what is not is sent."""
+
+    def run_gale(self):
+        for behind in (1, 4, 9, 14, 22):
+            process = self.start_gale()
+            end = time.monotonic() + PATIENCE
+            while process.poll() is None and self.proxy.hung_up < behind and time.monotonic() < end:
+                time.sleep(0.002)
+            process.kill()
+            process.wait()
+            self.assertLess(time.monotonic(), end)
+        super().run_gale()
+
+
+HANG_UP = (Mqtt, Mqtt3, Nats, Rabbit, Redis, RedisOnce, Postgres, PostgresOnce, Http)
 NO_PILLS = {
     "gale.bolt.KafkaSink": "librdkafka has its connections, and says nothing of them; what brokers refuse it is told",
     "gale.bolt.TcpSink": "nobody answers a record there: none is known to be why",
@@ -787,6 +921,7 @@ class PillTable(unittest.TestCase):
 def tests(chosen):
     cases = [type(row.__name__, (Run,), {"row": row, "__doc__": row.__doc__}) for row in TABLE]
     cases += [PillTable, *(type(row.__name__ + "Pills", (Pills,), {"row": row, "__doc__": Pills.__doc__}) for row in HANG_UP)]
+    cases += [type(row.__name__ + "PillsKilled", (PillsKilled,), {"row": row, "__doc__": PillsKilled.__doc__}) for row in HANG_UP if row.durable]
     loader = unittest.defaultTestLoader
     suite = unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in [Table, *cases] if not chosen or case.__name__ in chosen)
     return suite
