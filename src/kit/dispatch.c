@@ -191,7 +191,7 @@ static uint64_t count_loss(gale_dispatch *dispatch, slot *s, bool alone) {
 
 static void reject(gale_dispatch *dispatch, uint64_t id, const char *why) {
     char text[GALE_FAILURE_TEXT];
-    gx_losses_text(text, slot_of(dispatch, id)->losses, why);
+    gx_losses_text(text, slot_of(dispatch, id)->losses, "connection", why);
     (void)gale_dispatch_fail(dispatch, id, GALE_REASON_REJECTED, text);
 }
 

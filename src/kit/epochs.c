@@ -263,7 +263,7 @@ bool gale_epoch_lost(gale_epoch *epoch, const char *why) {
     uint32_t most = epoch->keeper->losses_most;
     bool was_divided = epoch->halves.divided;
     gx_halves_step step = gx_halves_lost(&epoch->halves, most);
-    if (step == GX_HALVES_CULPRIT) gx_losses_text(epoch->why, most, why);
+    if (step == GX_HALVES_CULPRIT) gx_losses_text(epoch->why, most, "connection", why);
     if (step == GX_HALVES_CULPRIT) epoch->encodes = true;
     return take_step(epoch, step, was_divided, why ? why : "its connection ended");
 }
