@@ -31,7 +31,7 @@
 
 enum { MEMORY = 16 << 20, PIECE = 32 << 10, PAST = 8, ATTEMPTS = 1000 };
 #define LOOK (250 * GALE_MILLISECOND) /* so often the words of the committer are looked for */
-#define SEARCH GALE_SECOND           /* a commit that looks for a culprit takes no longer: the next one goes on */
+#define SEARCH GALE_SECOND            /* a commit that looks for a culprit takes no longer: the next one goes on */
 
 static const char who[] = "epochs";
 

@@ -14,8 +14,9 @@ GX_INLINE uint32_t gx_losses_most(const gale_context *context) {
 
 /* `what` has ended, "connection". */
 GX_INLINE void gx_losses_text(char text[GALE_FAILURE_TEXT], uint32_t losses, const char *what, const char *why) {
-    snprintf(text, GALE_FAILURE_TEXT, "%" PRIu32 " %s%s ended behind it while nothing else was on its way (%s): %.*s", losses,
-             what, losses == 1 ? "" : "s", "gale.sink.losses", GALE_FAILURE_TEXT - 150, why ? why : "the system ended it");
+    snprintf(text, GALE_FAILURE_TEXT, "%" PRIu32 " %s%s ended behind it while nothing else was on its way (%s): %.*s",
+             losses, what, losses == 1 ? "" : "s", "gale.sink.losses", GALE_FAILURE_TEXT - 150,
+             why ? why : "the system ended it");
 }
 
 #endif

@@ -25,8 +25,8 @@ typedef struct gx_outgoing {
     gx_buf bytes; /* those that stay, and before them `gone` */
     size_t gone;
     uint64_t begin, written;
-    uint64_t from;   /* `begin`, for whoever takes now */
-    uint32_t losses; /* that ended in the first line */
+    uint64_t from;           /* `begin`, for whoever takes now */
+    uint32_t losses;         /* that ended in the first line */
     gx_outgoing_line *lines; /* a ring */
     size_t capacity, first, count;
     gx_heap *heap;

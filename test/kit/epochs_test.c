@@ -10,7 +10,7 @@ enum { MARKERS = 20 };
 
 /* A system with transactions, and markers. */
 typedef struct outside {
-    gx_buf rows; /* of what was committed: each text, and a space */
+    gx_buf rows;  /* of what was committed: each text, and a space */
     gx_buf notes; /* of culprits: why, a colon, what the note has, and a newline */
     struct marker {
         uint64_t run, number, rows;
@@ -19,15 +19,15 @@ typedef struct outside {
     int rc;             /* of the next commits */
     int lost;           /* so many answers are lost: it committed, and says GALE_AGAIN */
     uint64_t calls, looks, drops;
-    uint64_t run; /* of the last epoch that it was asked for */
-    bool counts;  /* it has markers with rows; what follows is of such */
-    const char *pill;    /* a row behind which it ends the connection; NULL: none */
-    bool declines;       /* it refuses that row in words, and does not say which */
-    bool hates_notes;    /* it ends the connection behind notes, too */
-    int flaps;           /* so many connections end behind whatever rows */
-    uint64_t losses;     /* connections that ended */
+    uint64_t run;             /* of the last epoch that it was asked for */
+    bool counts;              /* it has markers with rows; what follows is of such */
+    const char *pill;         /* a row behind which it ends the connection; NULL: none */
+    bool declines;            /* it refuses that row in words, and does not say which */
+    bool hates_notes;         /* it ends the connection behind notes, too */
+    int flaps;                /* so many connections end behind whatever rows */
+    uint64_t losses;          /* connections that ended */
     gale_manual_clock *clock; /* goes on by 0.2 s with each transaction; NULL: it stands still */
-    uint64_t dies_after; /* transactions; then it says GALE_AGAIN; 0: never */
+    uint64_t dies_after;      /* transactions; then it says GALE_AGAIN; 0: never */
 } outside;
 
 typedef struct fixture {
@@ -787,8 +787,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_run_that_dies_while_the_system_is_away_sends_all_in_order, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_one_is_full_until_its_rows_are_committed_whatever_lasts, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(a_row_that_ends_connections_is_found_by_halves_and_its_neighbours_come_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_row_that_is_declined_without_its_name_is_found_without_losses_and_its_note_is_plain, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_row_that_ends_connections_is_found_by_halves_and_its_neighbours_come_once,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_row_that_is_declined_without_its_name_is_found_without_losses_and_its_note_is_plain, setup, teardown),
         cmocka_unit_test_setup_teardown(a_search_goes_on_where_the_process_died, setup, teardown),
         cmocka_unit_test_setup_teardown(a_system_that_is_away_or_restarts_blames_no_row, setup, teardown),
         cmocka_unit_test_setup_teardown(one_row_has_its_losses_before_it_is_the_culprit, setup, teardown),

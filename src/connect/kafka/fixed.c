@@ -223,8 +223,8 @@ static int check_end(const kafka_part *part, rd_kafka_t *rk, gale_collector *out
     snprintf(text, sizeof text,
              "kafka: the run had come to its end, and %s[%" PRId32 "] has %s since, from %" PRId64 " to %" PRId64
              ": begin anew, or without untilEnd",
-             part->topic, part->partition, high > part->next && !is_other ? "grown" : "been deleted and made again, or cut,",
-             part->next, high);
+             part->topic, part->partition,
+             high > part->next && !is_other ? "grown" : "been deleted and made again, or cut,", part->next, high);
     gale_report(out, text);
     return GALE_STATE;
 }

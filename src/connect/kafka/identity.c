@@ -40,7 +40,8 @@ static rd_kafka_topic_partition_list_t *list_of(kafka_parts *parts) {
 
 /* The first message of a partition is its answer: the list has those that have none yet. */
 static void hear(kafka_parts *parts, rd_kafka_topic_partition_list_t *list, const rd_kafka_message_t *message) {
-    if (!message->rkt || !rd_kafka_topic_partition_list_del(list, rd_kafka_topic_name(message->rkt), message->partition))
+    if (!message->rkt ||
+        !rd_kafka_topic_partition_list_del(list, rd_kafka_topic_name(message->rkt), message->partition))
         return;
     kafka_part *part = kafka_parts_find(parts, rd_kafka_topic_name(message->rkt), message->partition);
     if (!message->err && message->offset == part->last)

@@ -23,7 +23,7 @@ typedef struct kafka_part {
     gale_positions *positions;
     int64_t told; /* what the group was told last: where it goes on; -1: nothing */
     int64_t next; /* of it, to be given to the spout; -1: not known yet */
-    int64_t last;  /* message that was taken, -1: none; and its hash: of a durable run */
+    int64_t last; /* message that was taken, -1: none; and its hash: of a durable run */
     uint64_t hash;
     kafka_identity identity;
     bool leaving;

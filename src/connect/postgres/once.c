@@ -35,9 +35,11 @@ static void print(sql_text *to, const char *before, const char *name, const char
 static bool write_statements(pg_once *o) {
     const char *markers = o->given->markers, *refused = o->given->refused;
     print(&o->make_markers, "CREATE TABLE IF NOT EXISTS ", markers,
-          " (id text, run numeric(20), epoch bigint NOT NULL, rows bigint NOT NULL, at timestamptz NOT NULL DEFAULT now(), "
+          " (id text, run numeric(20), epoch bigint NOT NULL, rows bigint NOT NULL, at timestamptz NOT NULL DEFAULT "
+          "now(), "
           "PRIMARY KEY (id, run))");
-    print(&o->begin_marker, "INSERT INTO ", markers, " (id, run, epoch, rows) VALUES ($1, $2, 0, 0) ON CONFLICT DO NOTHING");
+    print(&o->begin_marker, "INSERT INTO ", markers,
+          " (id, run, epoch, rows) VALUES ($1, $2, 0, 0) ON CONFLICT DO NOTHING");
     print(&o->lock_marker, "SELECT epoch, rows FROM ", markers, " WHERE id = $1 AND run = $2 FOR UPDATE");
     print(&o->write_marker, "UPDATE ", markers, " SET epoch = $3, rows = $4, at = now() WHERE id = $1 AND run = $2");
     print(&o->forget_marker, "DELETE FROM ", markers, " WHERE id = $1 AND run = $2");
@@ -254,8 +256,7 @@ static int write_epoch(pg_once *o, gale_epoch *epoch, const char *const *marker,
     int rc = load(o, epoch, error);
     o->refused = 0;
     if (rc < 0) return rc;
-    if (!write_all(o, epoch))
-        return o->session.refused ? refuse(o, o->session.why, error) : be_lost(o, epoch, error);
+    if (!write_all(o, epoch)) return o->session.refused ? refuse(o, o->session.why, error) : be_lost(o, epoch, error);
     if (!pg_session_run(&o->session, o->write_marker.data, marker, 4) || !forget_marker(o, epoch))
         return be_lost(o, epoch, error);
     if (!pg_session_run(&o->session, "COMMIT", NULL, 0)) return be_declined(o, epoch, error);

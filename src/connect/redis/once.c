@@ -16,8 +16,9 @@ typedef struct redis_once {
     char *key;      /* the marker of the run that is being committed */
     size_t of_task; /* so much of it, which is the same in all runs */
     redis_session session;
-    gale_epoch *epoch;      /* that is being committed */
-    redis_text text, notes, cut; /* of a transaction; of what is put into `refused`; of a command that is too large for that */
+    gale_epoch *epoch; /* that is being committed */
+    redis_text text, notes,
+        cut; /* of a transaction; of what is put into `refused`; of a command that is too large for that */
     char there[MARKER];
     uint64_t count;   /* of its commands */
     uint64_t refused; /* of those */

@@ -2,7 +2,7 @@
 """Every sink x values that its system cannot take, in payloads and in each field that goes into an address: good tuples before and behind arrive, the run ends by itself, and
 its exit code, its log and its dead letters say what was rejected. Nothing arrives that was rejected, and what was not rejected arrives unchanged.
 
-usage: sinks_test.py GALE PLUGINS CLUSTER [CLASS...]
+usage: see rows.py
 """
 
 import contextlib
@@ -23,10 +23,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import systems
+from rows import ENVIRONMENT, GALE, Kafka as Cluster, Row, case, succeed, table_test
 from values import VALUES, lines_of
 
-GALE, PLUGINS, CLUSTER = (str(Path(argument).resolve()) for argument in sys.argv[1:4])
-ENVIRONMENT = {**os.environ, "GALE_PLUGIN_PATH": PLUGINS, "no_proxy": "*"}
 PATIENCE = 60  # seconds that a run may take on a busy machine; it takes less than one
 
 TOPOLOGY = """
@@ -53,11 +52,8 @@ def unescape(text):
     return re.sub(rb"\\([tnr\\])", lambda found: words[found[1]], text)
 
 
-class Sink:
+class Sink(Row):
     """A row of the table: a class of sinks, with one place that the value goes to. Fields are n, a number as text, and x, the value."""
-    name = None  # the class
-    properties = {}
-    skip = None  # why its system is not here
     config = spouts = bolts = streams = ""  # more of the topology
     durable = False  # it runs with a state, and sends with checkpoints
     server_limits = ()  # values that the server's settings forbid, which gale cannot know before it is told
@@ -70,10 +66,6 @@ class Sink:
         """What the system takes, in the line of this number."""
         return b"good"
 
-    def begin(self):
-        """Returns the properties."""
-        return self.properties
-
     def arrived(self, count):
         """{n: bytes}, once the run has ended."""
         raise NotImplementedError
@@ -85,9 +77,6 @@ class Sink:
     def refused(self):
         """[(n, why)]: what a durable run's system was told of rows that it does not take."""
         return []
-
-    def end(self):
-        pass
 
 
 def unpacked(note):
@@ -523,30 +512,18 @@ class Kafka(Sink):
     server_limits = ("too large",)
 
     def begin(self):
-        self.cluster = subprocess.Popen([CLUSTER, "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.brokers = self.cluster.stdout.readline().decode().strip()
-        self.ask(b"topic out 1")
-        return {"brokers": self.brokers, "topic": "out", **self.given}
-
-    def ask(self, words):
-        self.cluster.stdin.write(words + b"\n")
-        self.cluster.stdin.flush()
-        lines = []
-        while (line := self.cluster.stdout.readline()) != b"ok\n":
-            assert line and not line.startswith(b"error "), line
-            lines.append(line[:-1])
-        return lines
+        self.cluster = Cluster()
+        self.cluster.ask("topic out 1")
+        return {"brokers": self.cluster.brokers, "topic": "out", **self.given}
 
     def arrived(self, count):
-        return dict(self.found(*(bytes.fromhex(part.decode()) for part in line.split(b"\t"))) for line in self.ask(b"hex out"))
+        return dict(self.found(*(bytes.fromhex(part) for part in line.split("\t"))) for line in self.cluster.ask("hex out"))
 
     def found(self, key, value, header):
         return key.decode(), value
 
     def end(self):
-        self.cluster.stdin.close()
-        self.cluster.wait()
-        self.cluster.stdout.close()
+        self.cluster.close()
 
 
 class KafkaKey(Kafka):
@@ -770,19 +747,6 @@ EXCUSED |= dict.fromkeys((f"gale.bolt.{name}" for name in """Split Count Rolling
     SqliteLookup""".split()), REMAKES)
 
 
-def classes(kind):
-    """All that `gale help classes` lists, of plugins as well."""
-    words = subprocess.run([GALE, "help", "classes"], env=ENVIRONMENT, capture_output=True, text=True, check=True).stdout
-    return set(re.findall(rf"^  (gale\.{kind}\.\w+)", words, re.MULTILINE))
-
-
-class Table(unittest.TestCase):
-    def test_every_bolt_has_a_row_or_a_reason(self):
-        rows = {row.name for row in TABLE}
-        self.assertFalse(rows & EXCUSED.keys())
-        self.assertEqual(rows | EXCUSED.keys(), classes("bolt"))
-
-
 class Letter:
     """A tuple that was rejected: a dead letter, or what `refused` has of it."""
 
@@ -997,14 +961,9 @@ class PillTable(unittest.TestCase):
         self.assertEqual({row.name for row in HANG_UP + ENDS} | NO_PILLS.keys(), {row.name for row in TABLE})
 
 
-def tests(chosen):
-    cases = [type(row.__name__, (Run,), {"row": row, "__doc__": row.__doc__}) for row in TABLE]
-    cases += [PillTable, *(type(row.__name__ + "Pills", (Pills,), {"row": row, "__doc__": Pills.__doc__}) for row in HANG_UP)]
-    cases += [type(row.__name__ + "PillsKilled", (PillsKilled,), {"row": row, "__doc__": PillsKilled.__doc__}) for row in HANG_UP if row.durable]
-    cases += [type(row.__name__ + "Pills", (LongPills,), {"row": row, "__doc__": LongPills.__doc__}) for row in ENDS]
-    loader = unittest.defaultTestLoader
-    suite = unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in [Table, *cases] if not chosen or case.__name__ in chosen)
-    return suite
+CASES = [table_test("bolt", TABLE, EXCUSED), PillTable]
+CASES += [case(Run, row) for row in TABLE] + [case(Pills, row, "Pills") for row in HANG_UP] + [case(LongPills, row, "Pills") for row in ENDS]
+CASES += [case(PillsKilled, row, "PillsKilled") for row in HANG_UP if row.durable]
 
 
 def close_servers():
@@ -1015,7 +974,7 @@ def close_servers():
 
 if __name__ == "__main__":
     try:
-        done = unittest.TextTestRunner(verbosity=2).run(tests(sys.argv[4:]))
+        done = succeed(CASES)
     finally:
         close_servers()
-    sys.exit(not done.wasSuccessful())
+    sys.exit(not done)
