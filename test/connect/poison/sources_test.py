@@ -381,12 +381,8 @@ class RedisSubscribe(Redis):
             time.sleep(0.01)
 
 
-class RedisKept(Redis):
-    """What is larger than maxReply is not skipped, and those behind it wait (docs/connectors/redis.md): it is not fed."""
-    unfit = ("longest + 1",)
-
-
-class RedisStream(RedisKept):
+class RedisStream(Redis):
+    too_long, words = "reported", {"reported": r"entry \d+-\d+ of in can be no tuple, and is left out: it has more bytes than a reply may have \(maxReply\)"}
     name, given = "gale.spout.RedisStream", {"streams": ["in"], "group": "poison", "emit": ["stream"], "fields": ["x"]}
     shown = staticmethod(last_column)
 
@@ -394,7 +390,9 @@ class RedisStream(RedisKept):
         self.server("XADD", "in", "*", "x", record)
 
 
-class RedisList(RedisKept):
+class RedisList(Redis):
+    """An element has no name: what is larger than maxReply is not skipped, and those behind it wait (docs/connectors/redis.md). It is not fed."""
+    unfit = ("longest + 1",)
     name, given = "gale.spout.RedisList", {"list": "in", "from": "left"}
 
     def feed(self, record):
