@@ -153,7 +153,7 @@ static bool begin(pg_once *o) {
     return make_ready(o) && pg_session_run(&o->session, "BEGIN", NULL, 0);
 }
 
-/* False with an error: why not; true with `*ret_left` false: all rows are there. */
+/* `*ret_left`: rows of the epoch are not there yet. False: why not. */
 static bool lock_marker(pg_once *o, const char *const *marker, gale_epoch *epoch, bool *ret_left) {
     if (!pg_session_run(&o->session, o->begin_marker.data, marker, 2)) return false;
     PGresult *result = pg_session_ask(&o->session, o->lock_marker.data, marker, 2);
