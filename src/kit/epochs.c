@@ -31,7 +31,7 @@
 
 enum { MEMORY = 16 << 20, PIECE = 32 << 10, PAST = 8, ATTEMPTS = 1000 };
 #define LOOK (250 * GALE_MILLISECOND) /* so often the words of the committer are looked for */
-#define SEARCH GALE_SECOND            /* a commit that looks for a culprit takes no longer: the next one goes on */
+#define SEARCH (5 * GALE_SECOND)      /* a commit that looks for a culprit takes no longer: the next one goes on */
 
 static const char who[] = "epochs";
 
@@ -302,6 +302,7 @@ static int send_parts(gale_epoch *epoch, gale_error *error) {
         if (rc < 0 && !epoch->again) return rc;
     }
     if (rc < 0 || !epoch->halves.part) return rc < 0 ? rc : GALE_OK;
+    epoch->again = true;
     return gale_error_set(error, GALE_AGAIN, "%" PRIu64 " rows of a checkpoint go out in parts, and are not all in",
                           epoch->count - epoch->halves.next);
 }
@@ -675,7 +676,9 @@ static int read_epoch(gale_epochs *epochs, gx_recall *recall) {
 static int commit_at_once(gale_epochs *epochs) {
     for (gale_epoch *epoch = epochs->owed; epoch; epoch = epoch->next) {
         gale_error why = GALE_ERROR_INIT;
-        int rc = commit(epoch, &why);
+        int rc;
+        do rc = commit(epoch, &why);
+        while (rc == GALE_AGAIN && epoch->again); /* a search has an end */
         if (rc < 0) {
             gale_report(epochs->out, why.text);
             return rc == GALE_AGAIN ? GALE_IO : rc;

@@ -26,7 +26,7 @@ typedef struct outside {
     bool hates_notes;         /* it ends the connection behind notes, too */
     int flaps;                /* so many connections end behind whatever rows */
     uint64_t losses;          /* connections that ended */
-    gale_manual_clock *clock; /* goes on by 0.2 s with each transaction; NULL: it stands still */
+    gale_manual_clock *clock; /* goes on by 1 s with each transaction; NULL: it stands still */
     uint64_t dies_after;      /* transactions; then it says GALE_AGAIN; 0: never */
 } outside;
 
@@ -110,7 +110,7 @@ static int write_part(outside *there, gale_epoch *epoch, struct marker *marker, 
 static int commit_part(outside *there, gale_epoch *epoch, struct marker *marker, gale_error *error) {
     gx_buf rows = GX_BUF_INIT(NULL);
     if (!gale_epoch_begin(epoch, marker->number, marker->rows)) return 0;
-    if (there->clock) gale_manual_clock_advance(there->clock, GALE_SECOND / 5);
+    if (there->clock) gale_manual_clock_advance(there->clock, GALE_SECOND);
     int rc = write_part(there, epoch, marker, &rows, error);
     gx_buf_fini(&rows);
     if (rc < 0 || !there->dies_after || --there->dies_after) return rc;
