@@ -598,6 +598,17 @@ static void a_search_that_takes_long_is_put_off_and_goes_on(void **state) {
     expect_notes(f, culprit_note, pills);
 }
 
+static void a_run_that_had_come_to_its_end_searches_until_it_is_over(void **state) {
+    fixture *f = *state;
+    int pills = take_pills(f);
+    cut(f);
+    f->saver.is_end = true;
+    f->there.clock = f->fake.clock;
+    die_and_go_on(f);
+    expect_neighbours(f, 100 - pills);
+    expect_notes(f, culprit_note, pills);
+}
+
 static int look_for(void *user, gale_error *error) {
     outside *there = user;
     there->looks++;
@@ -795,6 +806,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_system_that_is_away_or_restarts_blames_no_row, setup, teardown),
         cmocka_unit_test_setup_teardown(one_row_has_its_losses_before_it_is_the_culprit, setup, teardown),
         cmocka_unit_test_setup_teardown(a_culprit_whose_note_is_not_taken_ends_the_run, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_run_that_had_come_to_its_end_searches_until_it_is_over, setup, teardown),
         cmocka_unit_test_setup_teardown(a_search_that_takes_long_is_put_off_and_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(before_there_is_anything_to_send_it_is_told_that_the_system_is_away, setup,
                                         teardown),
