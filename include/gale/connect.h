@@ -222,14 +222,37 @@ GALE_API uint64_t gale_epoch_count(const gale_epoch *epoch);
 /* A run before this one, whose marker nobody will ask for any more: it may go, in the same transaction. 0: there is none. */
 GALE_API uint64_t gale_epoch_forgets(const gale_epoch *epoch);
 
-/* The next row: 1, with its values, good until the next call; 0 when there are no more, and the first is the next one again; GALE_NO_MEMORY. */
+/* The next row of those to be sent: 1, with its values, good until the next call; 0 when there are no more, and the first is the next one again;
+ * GALE_NO_MEMORY. */
 GALE_API int gale_epoch_next(gale_epoch *epoch, const gale_value **ret_values, size_t *ret_count);
 
 /* In `commit`, once the epoch lasts: so many of its rows were refused, and are in `place` ("the table gale_refused"); `why` is the first one's. Logs it,
  * with how many there have been in this run. */
 GALE_API void gale_epoch_refused(gale_epoch *epoch, uint64_t count, const char *place, const char *why);
 
-/* Sends all rows of an epoch and its marker in one transaction; nothing, where the system's marker of the same run has this number or a higher one.
+/* Rows that the system cannot take, without saying which they are, are looked for by halves. A connector whose transactions can be divided calls, in
+ * `commit`:
+ *
+ *      begin      with what the marker of the run says: (0, 0) where there is none. False: the system has all. True: gale_epoch_next gives the rows that
+ *                 are to be sent in this transaction, which are all that are left until some of them fail
+ *      rows       what the marker is to say beside the number: so many of the epoch's rows are in, once this transaction is
+ *      culprit    why the only row of this transaction must not be sent: the transaction has a note about it, and the marker. NULL: it is to be sent
+ *      note       what the note may have of the culprit's bytes: "base64:...", as it ended connections; all of them, where it was refused in words. A NUL is
+ *                 behind it. Good until the next call; NULL: no memory
+ *      lost       the system had accepted the connection, rows of this transaction were on their way, and it ended the connection without a reason of its
+ *                 own. All rows are lost twice before they are divided; one row is the culprit after `gale.sink.losses`
+ *      declined   the system refuses the transaction for what its rows are: they are divided at once
+ *
+ * The last two are true where `commit` then returns GALE_AGAIN: it is called again at once. False: not even the note about a culprit is taken, and it
+ * returns an error that ends the run. `why` may be NULL. */
+GALE_API bool gale_epoch_begin(gale_epoch *epoch, uint64_t number, uint64_t rows);
+GALE_API uint64_t gale_epoch_rows(const gale_epoch *epoch);
+GALE_API const char *gale_epoch_culprit(const gale_epoch *epoch);
+GALE_API gale_str gale_epoch_note(gale_epoch *epoch, const void *bytes, size_t size);
+GALE_API bool gale_epoch_lost(gale_epoch *epoch, const char *why);
+GALE_API bool gale_epoch_declined(gale_epoch *epoch, const char *why);
+
+/* Sends the rows of an epoch and its marker in one transaction; nothing, where the system's marker of the same run has this number or a higher one.
  * On a thread of the engine's, never two of a sink at once, and in order. GALE_AGAIN with words: not now, it is called again after a pause, until the run is to stop; any other
  * error stops it. Must end by itself, within seconds. */
 typedef int gale_epoch_commit_fn(void *user, gale_epoch *epoch, gale_error *error);

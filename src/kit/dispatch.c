@@ -1,5 +1,6 @@
 /* Tuples of a sink until somebody has confirmed them: gale_dispatch. Each has a slot; those that are on their way hang in a list, in order. An id
  * is a slot and how often it was used, so that one that was answered names nothing any more. */
+#include "kit/losses.h"
 #include "kit/recall.h"
 #include "kit/renewal.h"
 
@@ -56,7 +57,7 @@ int gale_dispatch_new(const gale_context *context, gale_collector *out, const ga
     if (!given.most) given.most = MOST;
     dispatch->out = out;
     dispatch->options = given;
-    dispatch->losses_most = (uint32_t)gale_config_i64(context->config, "gale.sink.losses", GALE_SINK_LOSSES);
+    dispatch->losses_most = gx_losses_most(context);
     dispatch->free_first = dispatch->oldest = dispatch->newest = NONE;
     gx_renewal_init(&dispatch->renewal, renew, dispatch, context, out);
     *ret_dispatch = dispatch;
@@ -190,9 +191,7 @@ static uint64_t count_loss(gale_dispatch *dispatch, slot *s, bool alone) {
 
 static void reject(gale_dispatch *dispatch, uint64_t id, const char *why) {
     char text[GALE_FAILURE_TEXT];
-    uint32_t losses = slot_of(dispatch, id)->losses;
-    snprintf(text, sizeof text, "%" PRIu32 " connection%s ended behind it while nothing else was on its way (%s): %s",
-             losses, losses == 1 ? "" : "s", "gale.sink.losses", why ? why : "the system ended it");
+    gx_losses_text(text, slot_of(dispatch, id)->losses, "connection", why);
     (void)gale_dispatch_fail(dispatch, id, GALE_REASON_REJECTED, text);
 }
 

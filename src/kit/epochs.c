@@ -11,11 +11,17 @@
  * An epoch that was tried is never changed, as the system may have it, and its marker. Those behind it are one: so there are two, and those that were
  * restored, however long the system is away.
  *
+ * Rows that end the system's connections, or that it refuses without saying which, are looked for by halves (kit/halves.h): the epoch is then several
+ * transactions, and the marker says how many of its rows are in.
+ *
  * What all of them need lies in a keeper that the last of them frees, as a pledge may outlive its task. An epoch is held by its task and by
  * pledges. */
+#include "base/base64.h"
 #include "base/os/entropy.h"
 #include "base/os/thread.h"
 #include "base/utf8.h"
+#include "kit/halves.h"
+#include "kit/losses.h"
 #include "kit/recall.h"
 #include "topology/saver.h"
 
@@ -23,8 +29,9 @@
 #include <gale/watch.h>
 #include <inttypes.h>
 
-enum { MEMORY = 16 << 20, PIECE = 32 << 10, PAST = 8 };
+enum { MEMORY = 16 << 20, PIECE = 32 << 10, PAST = 8, ATTEMPTS = 1000 };
 #define LOOK (250 * GALE_MILLISECOND) /* so often the words of the committer are looked for */
+#define SEARCH (5 * GALE_SECOND)      /* a commit that looks for a culprit takes no longer: the next one goes on */
 
 static const char who[] = "epochs";
 
@@ -34,7 +41,9 @@ typedef struct keeper {
     gale_epoch_commit_fn *commit;
     int (*look)(void *user, gale_error *error); /* NULL: nobody looks */
     gx_atomic32 seen;                           /* the system was there, in this run */
-    const gale_logger *logger;                  /* outlives all commits */
+    const gale_logger *logger;                  /* outlives all commits, as the clock does */
+    gale_clock clock;
+    uint32_t losses_most;
     char component[GALE_FAILURE_TEXT];
     uint64_t refused; /* rows, so far; the committer's */
     void (*drop)(void *user);
@@ -52,7 +61,13 @@ struct gale_epoch {
     gx_buf records;    /* the task's until then; nobody changes them behind it */
     uint64_t run, number, count;
     uint64_t forgets; /* a run; 0: none */
-    gale_str left;    /* records that were not read yet */
+    gx_halves halves; /* the rows that are sent in one transaction; the committer's, as all below */
+    bool again;       /* the last attempt has said why, and the next one need not wait */
+    bool encodes;     /* the culprit ended connections: its note has base64 */
+    gx_buf note;
+    char why[GALE_FAILURE_TEXT]; /* of the culprit */
+    gale_str left;               /* records that were not read yet */
+    uint64_t row;                /* that the next of these is */
     bool reading;
     gale_value *values; /* of the last that was */
     size_t capacity;
@@ -87,6 +102,8 @@ static keeper *keeper_new(const gale_context *context, const gale_epochs_options
     k->commit = given->commit;
     k->look = given->look;
     k->logger = context->logger;
+    k->clock = context->clock;
+    k->losses_most = gx_losses_most(context);
     gx_utf8_copy(k->component, sizeof k->component, context->component);
     k->refused = 0;
     gx_store_relaxed(&k->seen, given->look == NULL);
@@ -126,7 +143,7 @@ static gale_epoch *epoch_new(keeper *k) {
     gx_add_relaxed(&k->holders, 1);
     gx_store_relaxed(&epoch->holders, 1);
     epoch->keeper = k;
-    epoch->records = (gx_buf)GX_BUF_INIT(&k->heap);
+    epoch->records = epoch->note = (gx_buf)GX_BUF_INIT(&k->heap);
     return epoch;
 }
 
@@ -134,6 +151,7 @@ static void epoch_let_go(gale_epoch *epoch) {
     if (!epoch || gx_sub_acq_rel(&epoch->holders, 1) != 1) return;
     keeper *k = epoch->keeper;
     gx_buf_fini(&epoch->records);
+    gx_buf_fini(&epoch->note);
     gx_free(&k->heap, GX_TAG_OTHER, epoch->values, epoch->capacity * sizeof *epoch->values);
     gx_free(&k->heap, GX_TAG_OTHER, epoch, sizeof *epoch);
     keeper_let_go(k);
@@ -163,22 +181,101 @@ void gale_epoch_refused(gale_epoch *epoch, uint64_t count, const char *place, co
              count, count == 1 ? " is" : "s are", k->refused, place, why);
 }
 
+/* To the first row of the part. */
+static void begin_reading(gale_epoch *epoch) {
+    const gale_body *body;
+    epoch->left = (gale_str){ epoch->records.data, epoch->records.size };
+    for (epoch->row = 0; epoch->row < epoch->halves.next && gx_records_next(&epoch->left, &body);) epoch->row++;
+    epoch->reading = true;
+}
+
 int gale_epoch_next(gale_epoch *epoch, const gale_value **ret_values, size_t *ret_count) {
     const gale_body *body;
     if (!epoch || !ret_values || !ret_count) return GALE_INVALID;
-    if (!epoch->reading) epoch->left = (gale_str){ epoch->records.data, epoch->records.size };
-    gale_str left = epoch->left;
-    epoch->reading = gx_records_next(&left, &body);
+    if (!epoch->reading) begin_reading(epoch);
+    epoch->reading = epoch->row < gale_epoch_rows(epoch) && gx_records_next(&epoch->left, &body);
     if (!epoch->reading) return 0;
+    epoch->row++;
     size_t count = gale_body_count(body);
     if (!gx_grow(&epoch->keeper->heap, GX_TAG_OTHER, &epoch->values, &epoch->capacity, count + 1,
                  sizeof *epoch->values))
         return GALE_NO_MEMORY;
     for (size_t i = 0; i < count; i++) epoch->values[i] = gale_body_value(body, i);
-    epoch->left = left;
     *ret_values = epoch->values;
     *ret_count = count;
     return 1;
+}
+
+/* --- Its parts ---------------------------------------------------------------------------------------------------------- */
+
+bool gale_epoch_begin(gale_epoch *epoch, uint64_t number, uint64_t rows) {
+    if (!epoch) return false;
+    uint64_t there = number > epoch->number ? epoch->count : number == epoch->number ? rows : 0;
+    gx_halves_reach(&epoch->halves, there < epoch->count ? there : epoch->count);
+    return epoch->halves.part > 0;
+}
+
+uint64_t gale_epoch_rows(const gale_epoch *epoch) {
+    return epoch ? epoch->halves.next + epoch->halves.part : 0;
+}
+
+const char *gale_epoch_culprit(const gale_epoch *epoch) {
+    return epoch && epoch->halves.culprit ? epoch->why : NULL;
+}
+
+gale_str gale_epoch_note(gale_epoch *epoch, const void *bytes, size_t size) {
+    static const char prefix[] = "base64:";
+    gale_str none = { NULL, 0 };
+    if (!epoch || (size && !bytes)) return none;
+    gx_buf *note = &epoch->note;
+    gx_buf_reset(note);
+    if (epoch->halves.culprit && epoch->encodes) {
+        gx_buf_add(note, prefix, sizeof prefix - 1);
+        if (gx_buf_reserve(note, gx_base64_size(size)))
+            note->size += gx_base64_encode(bytes, size, note->data + note->size);
+    } else {
+        gx_buf_add(note, bytes, size);
+    }
+    const char *text = gx_buf_text(note);
+    bool failed = note->failed;
+    note->failed = false;
+    return failed ? none : (gale_str){ text, note->size };
+}
+
+/* Said once an epoch: from then on its rows do not come all at once. */
+static void say_divided(const gale_epoch *epoch, bool was_divided, const char *why) {
+    if (was_divided || !epoch->halves.divided) return;
+    gale_log(epoch->keeper->logger, GALE_LOG_WARN, epoch->keeper->component,
+             "the %" PRIu64 " rows of checkpoint %" PRIu64 " go out in parts, to find which is not taken: %s",
+             epoch->count, epoch->number, why);
+}
+
+/* True: there is another attempt. */
+static bool take_step(gale_epoch *epoch, gx_halves_step step, bool was_divided, const char *why) {
+    if (step == GX_HALVES_SPENT) return false;
+    say_divided(epoch, was_divided, why);
+    epoch->again = true;
+    return true;
+}
+
+bool gale_epoch_lost(gale_epoch *epoch, const char *why) {
+    if (!epoch) return false;
+    uint32_t most = epoch->keeper->losses_most;
+    bool was_divided = epoch->halves.divided;
+    gx_halves_step step = gx_halves_lost(&epoch->halves, most);
+    if (step == GX_HALVES_CULPRIT) gx_losses_text(epoch->why, most, "connection", why);
+    if (step == GX_HALVES_CULPRIT) epoch->encodes = true;
+    return take_step(epoch, step, was_divided, why ? why : "its connection ended");
+}
+
+bool gale_epoch_declined(gale_epoch *epoch, const char *why) {
+    if (!epoch) return false;
+    bool was_divided = epoch->halves.divided;
+    gx_halves_step step = gx_halves_declined(&epoch->halves);
+    if (!why) why = "it is refused";
+    if (step == GX_HALVES_CULPRIT) gx_utf8_copy(epoch->why, sizeof epoch->why, why);
+    if (step == GX_HALVES_CULPRIT) epoch->encodes = false;
+    return take_step(epoch, step, was_divided, why);
 }
 
 /* --- Pledges ---------------------------------------------------------------------------------------------------------- */
@@ -192,14 +289,32 @@ static epoch_state move(gale_epoch *epoch, epoch_state from, epoch_state to) {
     return was;
 }
 
+/* Whatever remains of it, in one transaction or several, for as long as the next attempt need not wait. */
+static int send_parts(gale_epoch *epoch, gale_error *error) {
+    keeper *k = epoch->keeper;
+    int64_t until = k->clock.now(k->clock.user) + SEARCH;
+    int rc = GALE_OK;
+    for (int i = 0; epoch->halves.part && i < ATTEMPTS && (i == 0 || k->clock.now(k->clock.user) < until); i++) {
+        epoch->reading = epoch->again = false;
+        *error = (gale_error)GALE_ERROR_INIT;
+        rc = k->commit(k->user, epoch, error);
+        if (rc >= 0) gx_halves_taken(&epoch->halves);
+        if (rc < 0 && !epoch->again) return rc;
+    }
+    if (rc < 0 || !epoch->halves.part) return rc < 0 ? rc : GALE_OK;
+    epoch->again = true;
+    return gale_error_set(error, GALE_AGAIN, "%" PRIu64 " rows of a checkpoint go out in parts, and are not all in",
+                          epoch->count - epoch->halves.next);
+}
+
 static int commit(void *pledge, gale_error *error) {
     gale_epoch *epoch = pledge;
     keeper *k = epoch->keeper;
     gale_error why = GALE_ERROR_INIT;
     epoch_state was = move(epoch, WAITS, TRIED);
     if (was == DONE || was == TAKEN_BACK) return 0;
-    epoch->reading = false;
-    int rc = k->commit(k->user, epoch, &why);
+    if (!epoch->halves.count) gx_halves_begin(&epoch->halves, epoch->count);
+    int rc = send_parts(epoch, &why);
     if (rc >= 0) {
         say(k, "");
         gx_store_relaxed(&k->seen, 1);
@@ -561,7 +676,9 @@ static int read_epoch(gale_epochs *epochs, gx_recall *recall) {
 static int commit_at_once(gale_epochs *epochs) {
     for (gale_epoch *epoch = epochs->owed; epoch; epoch = epoch->next) {
         gale_error why = GALE_ERROR_INIT;
-        int rc = commit(epoch, &why);
+        int rc;
+        do rc = commit(epoch, &why);
+        while (rc == GALE_AGAIN && epoch->again); /* a search has an end */
         if (rc < 0) {
             gale_report(epochs->out, why.text);
             return rc == GALE_AGAIN ? GALE_IO : rc;

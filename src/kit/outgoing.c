@@ -55,13 +55,25 @@ bool gx_outgoing_take(gx_outgoing *sent, uint64_t taken, gale_handle *ret_tuple)
     gx_outgoing_line line = *gx_outgoing_at(sent, 0);
     sent->first = (sent->first + 1) % sent->capacity;
     sent->count--;
+    sent->losses = 0;
     leave(sent, line.end);
     *ret_tuple = line.tuple;
     return true;
 }
 
-void gx_outgoing_rewind(gx_outgoing *sent) {
-    sent->written = sent->begin;
+uint32_t gx_outgoing_rewind(gx_outgoing *sent, uint64_t taken) {
+    bool took_lines = sent->begin != sent->from;
+    if (took_lines) sent->losses = 0;
+    if (!took_lines && taken > sent->begin) sent->losses++;
+    sent->from = sent->written = sent->begin;
+    return sent->losses;
+}
+
+bool gx_outgoing_drop(gx_outgoing *sent, gale_handle *ret_tuple) {
+    if (!sent->count) return false;
+    uint64_t end = gx_outgoing_at(sent, 0)->end;
+    if (sent->written < end) sent->written = end;
+    return gx_outgoing_take(sent, end, ret_tuple);
 }
 
 bool gx_outgoing_renew(const void *sent, gale_collector *out) {

@@ -4,7 +4,8 @@
  *                           ^ begin              ^ written        ^ formed        counted from the first byte of all
  *
  * What:    a line stays until all of it was taken. For the next one (another child, another connection) everything that stays is written
- *          again, from the beginning of the first line that was not taken whole.
+ *          again, from the beginning of the first line that was not taken whole. A line in which one after the other ends, none of which had taken
+ *          anything before it, is why they do: nothing else was on its way to them that they had seen.
  * Threads: the task's. Owner: memory comes from a gx_heap. Limits: as many bytes as its owner lets in. */
 #ifndef GX_KIT_OUTGOING_H
 #define GX_KIT_OUTGOING_H
@@ -24,6 +25,8 @@ typedef struct gx_outgoing {
     gx_buf bytes; /* those that stay, and before them `gone` */
     size_t gone;
     uint64_t begin, written;
+    uint64_t from;           /* `begin`, for whoever takes now */
+    uint32_t losses;         /* that ended in the first line */
     gx_outgoing_line *lines; /* a ring */
     size_t capacity, first, count;
     gx_heap *heap;
@@ -53,8 +56,12 @@ gale_str gx_outgoing_unwritten(const gx_outgoing *sent);
 /* So many bytes of all were taken. The first line that was taken whole leaves: true, and whose it was. To be called until false. */
 bool gx_outgoing_take(gx_outgoing *sent, uint64_t taken, gale_handle *ret_tuple);
 
-/* For the next one: nothing that stays was written. */
-void gx_outgoing_rewind(gx_outgoing *sent);
+/* The one that takes has ended, having taken so many bytes of all. For the next one nothing that stays was written. Returns how many in a row have ended in
+ * the first line, having taken a part of it and nothing before it. */
+uint32_t gx_outgoing_rewind(gx_outgoing *sent, uint64_t taken);
+
+/* The first line leaves, whether it was taken or not: true, and whose it was. */
+bool gx_outgoing_drop(gx_outgoing *sent, gale_handle *ret_tuple);
 
 /* Whose lines stay, in order, as records behind those that were saved before; what gale_save says. */
 int gx_outgoing_save(const gx_outgoing *sent, gale_saver *to);

@@ -10,15 +10,24 @@ enum { MARKERS = 20 };
 
 /* A system with transactions, and markers. */
 typedef struct outside {
-    gx_buf rows; /* of what was committed: each text, and a space */
-    struct {
-        uint64_t run, number;
+    gx_buf rows;  /* of what was committed: each text, and a space */
+    gx_buf notes; /* of culprits: why, a colon, what the note has, and a newline */
+    struct marker {
+        uint64_t run, number, rows;
     } markers[MARKERS]; /* of each run */
     uint64_t number;    /* of the last */
     int rc;             /* of the next commits */
     int lost;           /* so many answers are lost: it committed, and says GALE_AGAIN */
     uint64_t calls, looks, drops;
-    uint64_t run; /* of the last epoch that it was asked for */
+    uint64_t run;             /* of the last epoch that it was asked for */
+    bool counts;              /* it has markers with rows; what follows is of such */
+    const char *pill;         /* a row behind which it ends the connection; NULL: none */
+    bool declines;            /* it refuses that row in words, and does not say which */
+    bool hates_notes;         /* it ends the connection behind notes, too */
+    int flaps;                /* so many connections end behind whatever rows */
+    uint64_t losses;          /* connections that ended */
+    gale_manual_clock *clock; /* goes on by 1 s with each transaction; NULL: it stands still */
+    uint64_t dies_after;      /* transactions; then it says GALE_AGAIN; 0: never */
 } outside;
 
 typedef struct fixture {
@@ -29,16 +38,15 @@ typedef struct fixture {
 } fixture;
 
 /* The marker of a run, made when there is none. */
-static uint64_t *marker_of(outside *there, uint64_t run) {
+static struct marker *marker_of(outside *there, uint64_t run) {
     int free = -1;
     for (int i = 0; i < MARKERS; i++) {
-        if (there->markers[i].run == run) return &there->markers[i].number;
+        if (there->markers[i].run == run) return &there->markers[i];
         if (!there->markers[i].run && free < 0) free = i;
     }
     assert_true(free >= 0);
-    there->markers[free].run = run;
-    there->markers[free].number = 0;
-    return &there->markers[free].number;
+    there->markers[free] = (struct marker){ .run = run };
+    return &there->markers[free];
 }
 
 static void forget(outside *there, uint64_t run) {
@@ -52,6 +60,64 @@ static int count_markers(const outside *there) {
     return count;
 }
 
+static int end_connection(outside *there, gale_epoch *epoch, gale_error *error) {
+    there->losses++;
+    return gale_epoch_lost(epoch, "it hung up") ? gale_error_set(error, GALE_AGAIN, "it hung up")
+                                                : gale_error_set(error, GALE_COMPONENT, "not even its note is taken");
+}
+
+static int note_culprit(outside *there, gale_epoch *epoch, gale_str row) {
+    gale_str note = gale_epoch_note(epoch, row.data, row.size);
+    gx_buf_format(&there->notes, "%s: %s\n", gale_epoch_culprit(epoch), note.data);
+    return 0;
+}
+
+/* The rows of a transaction into `rows`. True: the pill is among them. */
+static bool read_part(const outside *there, gale_epoch *epoch, gx_buf *rows) {
+    const gale_value *values;
+    size_t count;
+    bool has_pill = false;
+    while (gale_epoch_next(epoch, &values, &count) > 0) {
+        has_pill = has_pill || (there->pill && values[0].size == strlen(there->pill) &&
+                                memcmp(values[0].as.string, there->pill, values[0].size) == 0);
+        gx_buf_add(rows, values[0].as.string, values[0].size);
+        gx_buf_add_byte(rows, ' ');
+    }
+    return has_pill;
+}
+
+/* One of a system that can divide transactions. */
+static int write_part(outside *there, gale_epoch *epoch, struct marker *marker, gx_buf *rows, gale_error *error) {
+    bool has_pill = read_part(there, epoch, rows), culprit = gale_epoch_culprit(epoch) != NULL;
+    if (there->flaps > 0) {
+        there->flaps--;
+        return end_connection(there, epoch, error);
+    }
+    if (culprit ? there->hates_notes : has_pill && !there->declines) return end_connection(there, epoch, error);
+    if (!culprit && has_pill) {
+        assert_true(gale_epoch_declined(epoch, "a row is refused"));
+        return gale_error_set(error, GALE_AGAIN, "a row is refused");
+    }
+    if (culprit)
+        note_culprit(there, epoch, (gale_str){ rows->data, rows->size - 1 });
+    else
+        gx_buf_add(&there->rows, rows->data, rows->size);
+    marker->number = gale_epoch_number(epoch);
+    marker->rows = gale_epoch_rows(epoch);
+    return 0;
+}
+
+static int commit_part(outside *there, gale_epoch *epoch, struct marker *marker, gale_error *error) {
+    gx_buf rows = GX_BUF_INIT(NULL);
+    if (!gale_epoch_begin(epoch, marker->number, marker->rows)) return 0;
+    if (there->clock) gale_manual_clock_advance(there->clock, GALE_SECOND);
+    int rc = write_part(there, epoch, marker, &rows, error);
+    gx_buf_fini(&rows);
+    if (rc < 0 || !there->dies_after || --there->dies_after) return rc;
+    there->rc = GALE_AGAIN; /* it is in, and nobody hears of it */
+    return gale_error_set(error, GALE_AGAIN, "the answer was lost");
+}
+
 static int commit(void *user, gale_epoch *epoch, gale_error *error) {
     outside *there = user;
     const gale_value *values;
@@ -60,8 +126,9 @@ static int commit(void *user, gale_epoch *epoch, gale_error *error) {
     there->run = gale_epoch_run(epoch);
     assert_true(gale_epoch_count(epoch) > 0);
     if (there->rc < 0) return gale_error_set(error, there->rc, "the server is away");
-    uint64_t *marker = marker_of(there, gale_epoch_run(epoch));
-    if (*marker >= gale_epoch_number(epoch)) return 0;
+    struct marker *marker = marker_of(there, gale_epoch_run(epoch));
+    if (there->counts) return commit_part(there, epoch, marker, error);
+    if (marker->number >= gale_epoch_number(epoch)) return 0;
     while (gale_epoch_next(epoch, &values, &count) > 0) {
         assert_int_equal(count, 1);
         gx_buf_add(&there->rows, values[0].as.string, values[0].size);
@@ -69,7 +136,7 @@ static int commit(void *user, gale_epoch *epoch, gale_error *error) {
         rows++;
     }
     assert_int_equal(rows, gale_epoch_count(epoch));
-    *marker = there->number = gale_epoch_number(epoch);
+    marker->number = there->number = gale_epoch_number(epoch);
     if (gale_epoch_forgets(epoch)) forget(there, gale_epoch_forgets(epoch));
     if (!there->lost) return 0;
     there->lost--;
@@ -98,7 +165,7 @@ static int setup(void **state) {
     fixture *f = test_calloc(1, sizeof *f);
     fake_init(&f->fake);
     fake_saver_init(&f->saver, &f->fake);
-    f->there.rows = (gx_buf)GX_BUF_INIT(NULL);
+    f->there.rows = f->there.notes = (gx_buf)GX_BUF_INIT(NULL);
     begin(f);
     *state = f;
     return 0;
@@ -109,6 +176,7 @@ static int teardown(void **state) {
     gale_epochs_free(f->epochs);
     fake_saver_fini(&f->saver);
     gx_buf_fini(&f->there.rows);
+    gx_buf_fini(&f->there.notes);
     fake_fini(&f->fake);
     test_free(f);
     return 0;
@@ -401,6 +469,146 @@ static void a_full_one_is_full_until_its_rows_are_committed_whatever_lasts(void 
     assert_false(f->fake.congested);
 }
 
+/* --- Culprits --- */
+
+static const char culprit_note[] =
+    "3 connections ended behind it while nothing else was on its way (gale.sink.losses): it hung up: base64:eA==\n";
+
+static void expect_notes(fixture *f, const char *note, int count) {
+    gx_buf all = GX_BUF_INIT(NULL);
+    for (int i = 0; i < count; i++) gx_buf_add_text(&all, note);
+    assert_string_equal(f->there.notes.size ? gx_buf_text(&f->there.notes) : "", count ? gx_buf_text(&all) : "");
+    gx_buf_fini(&all);
+}
+
+/* A hundred rows, and pills among them: the first, two in a row, the last. */
+static int take_pills(fixture *f) {
+    static const int pills[] = { 0, 41, 42, 99 };
+    f->there.counts = true;
+    f->there.pill = "x";
+    for (int i = 0, next = 0; i < 100; i++) {
+        bool is_pill = pills[next] == i;
+        take(f, is_pill ? "x" : "a");
+        next += is_pill && next < 3;
+    }
+    return 4;
+}
+
+static void expect_neighbours(fixture *f, int count) {
+    assert_int_equal(f->there.rows.size, 2 * (size_t)count);
+    for (int i = 0; i < count; i++) assert_int_equal(f->there.rows.data[2 * i], 'a');
+}
+
+static void a_row_that_ends_connections_is_found_by_halves_and_its_neighbours_come_once(void **state) {
+    fixture *f = *state;
+    int pills = take_pills(f);
+    make_checkpoint(f);
+    expect_neighbours(f, 100 - pills);
+    expect_notes(f, culprit_note, pills);
+    assert_true(f->there.losses <= (uint64_t)(2 + pills * (7 + 1 + GALE_SINK_LOSSES)));
+    assert_non_null(strstr(gx_buf_text(&f->fake.logged), "the 100 rows of checkpoint 1 go out in parts"));
+    take(f, "b");
+    make_checkpoint(f);
+    assert_int_equal(f->there.rows.data[f->there.rows.size - 2], 'b');
+}
+
+static void a_row_that_is_declined_without_its_name_is_found_without_losses_and_its_note_is_plain(void **state) {
+    fixture *f = *state;
+    int pills = take_pills(f);
+    f->there.declines = true;
+    make_checkpoint(f);
+    expect_neighbours(f, 100 - pills);
+    expect_notes(f, "a row is refused: x\n", pills);
+    assert_int_equal(f->there.losses, 0);
+}
+
+/* True: it died behind the n-th transaction of the search. */
+static bool die_in_search(fixture *f, uint64_t n) {
+    int pills = take_pills(f);
+    f->there.dies_after = n;
+    cut(f);
+    bool died = fake_commit_pledges(&f->saver) < 0;
+    f->there.rc = 0;
+    f->there.dies_after = 0;
+    die_and_go_on(f);
+    make_checkpoint(f);
+    expect_neighbours(f, 100 - pills);
+    expect_notes(f, culprit_note, pills);
+    return died;
+}
+
+static void a_search_goes_on_where_the_process_died(void **state) {
+    uint64_t n = 1;
+    while (die_in_search(*state, n)) {
+        (void)teardown(state);
+        (void)setup(state);
+        n++;
+    }
+    assert_true(n > 10);
+}
+
+static void a_system_that_is_away_or_restarts_blames_no_row(void **state) {
+    fixture *f = *state;
+    f->there.counts = true;
+    for (int i = 0; i < 64; i++) take(f, "a");
+    cut(f);
+    f->there.rc = GALE_AGAIN;
+    for (int i = 0; i < 100; i++) assert_int_equal(fake_commit_pledges(&f->saver), GALE_AGAIN);
+    f->there.rc = 0;
+    f->there.flaps = 5;
+    assert_int_equal(fake_commit_pledges(&f->saver), 0);
+    expect_neighbours(f, 64);
+    expect_notes(f, "", 0);
+}
+
+static void one_row_has_its_losses_before_it_is_the_culprit(void **state) {
+    fixture *f = *state;
+    f->there.counts = true;
+    take(f, "a");
+    f->there.flaps = GALE_SINK_LOSSES - 1;
+    make_checkpoint(f);
+    expect_rows(f, "a ");
+    take(f, "b");
+    f->there.flaps = GALE_SINK_LOSSES;
+    make_checkpoint(f);
+    expect_rows(f, "a ");
+    assert_int_equal(f->there.losses, 2 * GALE_SINK_LOSSES - 1);
+}
+
+static void a_culprit_whose_note_is_not_taken_ends_the_run(void **state) {
+    fixture *f = *state;
+    take_pills(f);
+    f->there.hates_notes = true;
+    cut(f);
+    assert_int_equal(fake_commit_pledges(&f->saver), GALE_COMPONENT);
+    assert_non_null(strstr(f->saver.error.text, "not even its note is taken"));
+    assert_true(f->there.losses <= 2 + 7 + 1 + 2 * GALE_SINK_LOSSES);
+}
+
+/* The next attempt goes on behind what is in. */
+static void a_search_that_takes_long_is_put_off_and_goes_on(void **state) {
+    fixture *f = *state;
+    int pills = take_pills(f);
+    cut(f);
+    f->there.clock = f->fake.clock;
+    int attempts = 1;
+    for (; fake_commit_pledges(&f->saver) == GALE_AGAIN; attempts++) assert_true(attempts < 100);
+    assert_true(attempts > 3);
+    expect_neighbours(f, 100 - pills);
+    expect_notes(f, culprit_note, pills);
+}
+
+static void a_run_that_had_come_to_its_end_searches_until_it_is_over(void **state) {
+    fixture *f = *state;
+    int pills = take_pills(f);
+    cut(f);
+    f->saver.is_end = true;
+    f->there.clock = f->fake.clock;
+    die_and_go_on(f);
+    expect_neighbours(f, 100 - pills);
+    expect_notes(f, culprit_note, pills);
+}
+
 static int look_for(void *user, gale_error *error) {
     outside *there = user;
     there->looks++;
@@ -534,6 +742,12 @@ static void misuse_is_refused(void **state) {
     gale_epochs_free(NULL);
     assert_int_equal(gale_epoch_next(NULL, NULL, NULL), GALE_INVALID);
     assert_int_equal(gale_epoch_count(NULL), 0);
+    assert_int_equal(gale_epoch_rows(NULL), 0);
+    assert_false(gale_epoch_begin(NULL, 0, 0));
+    assert_false(gale_epoch_lost(NULL, NULL));
+    assert_false(gale_epoch_declined(NULL, NULL));
+    assert_null(gale_epoch_culprit(NULL));
+    assert_null(gale_epoch_note(NULL, "", 0).data);
 }
 
 /* A row, a cut, another row and a cut; with the n-th allocation refused, for every n: nothing is lost and nothing leaks. */
@@ -584,6 +798,16 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_run_that_dies_while_the_system_is_away_sends_all_in_order, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_one_is_full_until_its_rows_are_committed_whatever_lasts, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_row_that_ends_connections_is_found_by_halves_and_its_neighbours_come_once,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_row_that_is_declined_without_its_name_is_found_without_losses_and_its_note_is_plain, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_search_goes_on_where_the_process_died, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_system_that_is_away_or_restarts_blames_no_row, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_row_has_its_losses_before_it_is_the_culprit, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_culprit_whose_note_is_not_taken_ends_the_run, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_run_that_had_come_to_its_end_searches_until_it_is_over, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_search_that_takes_long_is_put_off_and_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(before_there_is_anything_to_send_it_is_told_that_the_system_is_away, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(while_the_system_is_away_the_task_says_so, setup, teardown),

@@ -76,7 +76,7 @@ static void the_next_one_is_written_what_was_not_taken_whole(void **state) {
     add(f, "def\n", 8);
     f->lines.written = 8;
     assert_true(gx_outgoing_take(&f->lines, 6, &tuple));
-    gx_outgoing_rewind(&f->lines);
+    assert_int_equal(gx_outgoing_rewind(&f->lines, f->lines.written), 0);
     expect_unwritten(f, "def\n");
     assert_false(gx_outgoing_take(&f->lines, f->lines.written, &tuple));
 }
@@ -109,8 +109,38 @@ static void running_out_of_memory_changes_nothing(void **state) {
     expect_unwritten(f, "a\n");
 }
 
+/* Writes all of it. */
+static uint32_t end_in(fixture *f, uint64_t taken) {
+    gale_handle tuple;
+    f->lines.written = gx_outgoing_formed(&f->lines);
+    while (gx_outgoing_take(&f->lines, taken, &tuple)) continue;
+    return gx_outgoing_rewind(&f->lines, taken);
+}
+
+static void those_that_end_in_the_first_line_are_counted_and_others_not(void **state) {
+    fixture *f = *state;
+    gale_handle tuple;
+    add(f, "abc\n", 7);
+    add(f, "defg\n", 8);
+    add(f, "h\n", 9);
+    assert_int_equal(end_in(f, 0), 0); /* it has taken nothing */
+    assert_int_equal(end_in(f, 3), 1);
+    assert_int_equal(end_in(f, 0), 1);
+    assert_int_equal(end_in(f, 1), 2);
+    assert_int_equal(end_in(f, 6), 0); /* it had taken the line before */
+    assert_int_equal(end_in(f, 8), 1);
+    assert_true(gx_outgoing_drop(&f->lines, &tuple));
+    assert_int_equal(tuple, 8);
+    assert_int_equal(gx_outgoing_rewind(&f->lines, 0), 0);
+    expect_unwritten(f, "h\n");
+    assert_int_equal(end_in(f, 10), 1);
+    assert_int_equal(end_in(f, 11), 0);
+    assert_false(gx_outgoing_drop(&f->lines, &tuple));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(those_that_end_in_the_first_line_are_counted_and_others_not, setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_waits_at_first, setup, teardown),
         cmocka_unit_test_setup_teardown(a_line_leaves_when_all_of_it_was_taken, setup, teardown),
         cmocka_unit_test_setup_teardown(the_next_one_is_written_what_was_not_taken_whole, setup, teardown),

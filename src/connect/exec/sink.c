@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "connect/exec/child.h"
 #include "connect/file/lines.h"
+#include "kit/losses.h"
 #include "kit/outgoing.h"
 #include "kit/recall.h"
 #include "kit/renewal.h"
@@ -62,6 +63,7 @@ typedef struct sink {
     int64_t pause;    /* between two looks */
     bool full;        /* as it has told the engine */
     uint64_t read;    /* lines, by this child */
+    uint64_t taken;   /* bytes of all lines, by this child at last */
     uint64_t doubted; /* lines that children had read which failed, and were followed by another one */
     int64_t tell_at;  /* at the end, of the machine's clock: the log says that it takes long */
     int64_t until;    /* the same: it has taken too long */
@@ -97,7 +99,7 @@ static void fail_all(sink *s, const char *why) {
     gale_handle tuple;
     while (gx_outgoing_take(&s->sent, UINT64_MAX, &tuple))
         (void)gale_fail(s->out, tuple, GALE_REASON_CHILD_EXITED, why);
-    gx_outgoing_rewind(&s->sent);
+    (void)gx_outgoing_rewind(&s->sent, 0);
     hold_back(s);
 }
 
@@ -122,13 +124,27 @@ static void doubt(sink *s) {
     gale_report(s->out, error.text);
 }
 
+/* For the next one. A line in which so many have ended is not given to it. */
+static void begin_anew(sink *s) {
+    char text[GALE_FAILURE_TEXT];
+    gale_error how = GALE_ERROR_INIT;
+    gale_handle tuple;
+    uint32_t losses = gx_outgoing_rewind(&s->sent, s->taken);
+    if (losses < gx_losses_most(s->instance.context)) return;
+    (void)gx_exec_child_words(&s->child, GALE_COMPONENT, &how);
+    gx_losses_text(text, losses, "command", how.text);
+    if (gx_outgoing_drop(&s->sent, &tuple)) (void)gale_fail(s->out, tuple, GALE_REASON_REJECTED, text);
+    (void)gx_outgoing_rewind(&s->sent, 0);
+    hold_back(s);
+}
+
 /* Sees to it that there is another one, or none. */
 static void replace(sink *s) {
     shut(s);
     if (gx_exec_child_again(&s->child, &s->due)) {
         s->phase = WAITS;
         doubt(s);
-        gx_outgoing_rewind(&s->sent);
+        begin_anew(s);
         set_timer(s, s->due);
         return;
     }
@@ -152,7 +168,7 @@ static int begin_child(sink *s) {
     gx_process_fd pipe = { .at = 0, .kind = GX_PROCESS_READS, .fd = -1 };
     int rc = gx_exec_child_begin(&s->child, &pipe);
     s->fd = pipe.fd;
-    s->read = 0;
+    s->read = s->taken = 0;
     if (rc == 0) {
         rc = watch_room(s);
         if (rc < 0) (void)gx_exec_child_abandon(&s->child, rc);
@@ -187,7 +203,8 @@ static uint64_t answer(sink *s) {
     uint64_t in_pipe = unread > 0 ? (uint64_t)unread : 0;
     gale_handle tuple;
     bool some = false;
-    while (gx_outgoing_take(&s->sent, s->sent.written - in_pipe, &tuple)) {
+    s->taken = s->sent.written - in_pipe;
+    while (gx_outgoing_take(&s->sent, s->taken, &tuple)) {
         (void)gale_ack(s->out, tuple);
         s->read++;
         some = true;

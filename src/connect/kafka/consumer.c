@@ -330,7 +330,7 @@ static void hear(kafka_consumer *c, const rd_kafka_message_t *message, kafka_par
 int kafka_consumer_begin(kafka_consumer *c) {
     gale_error error = GALE_ERROR_INIT;
     if (!c->fixed.mine || c->fixed.begun) return 0;
-    int rc = kafka_fixed_begin(&c->fixed, c->client.rk, c->reading, &c->parts, &error);
+    int rc = kafka_fixed_begin(&c->fixed, c->client.rk, c->client.queue, c->reading, &c->parts, &error);
     if (rc < 0) gale_report(c->client.out, error.text);
     return rc;
 }

@@ -1,5 +1,7 @@
 #include "connect/kafka/fixed.h"
 
+#include "connect/kafka/identity.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -102,7 +104,13 @@ static bool is_of_topic(const kafka_parts *parts, const kafka_part *part, rd_kaf
              "kafka %s[%" PRId32 "]: the saved position %" PRId64 " lies before the first message %" PRId64
              ": what was between them is gone; it is read from its %s message",
              part->topic, part->partition, part->next, low, reset);
-    return part->next >= low && part->next <= high;
+    else if (part->identity == KAFKA_IS_OTHER)
+        WARN(parts,
+             "kafka %s[%" PRId32 "]: message %" PRId64
+             ", the last that was read, is another one now: the topic was deleted and made again since, or cut; it is "
+             "read from its %s message",
+             part->topic, part->partition, part->last, reset);
+    return part->next >= low && part->next <= high && part->identity != KAFKA_IS_OTHER;
 }
 
 /* Where it goes on, or begins anew. */
@@ -117,8 +125,9 @@ static int go_on(rd_kafka_topic_partition_t *one, rd_kafka_t *rk, const char *re
     return kafka_parts_gain(parts, one->topic, one->partition);
 }
 
-int kafka_fixed_begin(kafka_fixed *fixed, rd_kafka_t *rk, const kafka_reading *reading, kafka_parts *parts,
-                      gale_error *error) {
+int kafka_fixed_begin(kafka_fixed *fixed, rd_kafka_t *rk, rd_kafka_queue_t *queue, const kafka_reading *reading,
+                      kafka_parts *parts, gale_error *error) {
+    kafka_identity_compare(parts, rk, queue, KAFKA_FIXED_WAIT_MS);
     for (int i = 0; i < fixed->mine->cnt; i++) {
         rd_kafka_topic_partition_t *one = &fixed->mine->elems[i];
         int rc = kafka_parts_gain(parts, one->topic, one->partition);
@@ -133,15 +142,17 @@ int kafka_fixed_begin(kafka_fixed *fixed, rd_kafka_t *rk, const kafka_reading *r
 
 /* --- Checkpoints ---------------------------------------------------------------------------------------------------- */
 
-/* How many partitions, and how many letters; of each partition its topic, number, and what is read next of it (-1: not known). */
+/* How many partitions, and how many letters; of each partition its topic, number, and what is read next of it (-1: not known), the
+ * last message that was taken (-1: none), and its hash. */
 int kafka_fixed_save(const kafka_saves *saves, gale_saver *to) {
     const kafka_parts *parts = saves->parts;
     const gale_value counts[] = { gale_i64((int64_t)parts->count), gale_i64((int64_t)saves->letters->count) };
     int rc = gale_save(to, counts, 2);
     for (size_t i = 0; rc == 0 && i < parts->count; i++) {
         const kafka_part *part = &parts->list[i];
-        const gale_value row[] = { gale_text(part->topic), gale_i64(part->partition), gale_i64(part->next) };
-        rc = gale_save(to, row, 3);
+        const gale_value row[] = { gale_text(part->topic), gale_i64(part->partition), gale_i64(part->next),
+                                   gale_i64(part->last), gale_i64((int64_t)part->hash) };
+        rc = gale_save(to, row, 5);
     }
     if (rc == 0) rc = kafka_letters_save(saves->letters, to);
     return rc < 0 ? rc : gale_intake_save(saves->intake, to);
@@ -155,9 +166,10 @@ static int refuse(gale_collector *out, const char *what) {
 }
 
 static bool is_part(const gale_value *row, size_t count) {
-    return count == 3 && row[0].type == GALE_TYPE_STRING && row[0].size > 0 && row[0].size < 250 &&
+    return count == 5 && row[0].type == GALE_TYPE_STRING && row[0].size > 0 && row[0].size < 250 &&
            row[1].type == GALE_TYPE_I64 && row[1].as.i64 >= 0 && row[1].as.i64 <= INT32_MAX &&
-           row[2].type == GALE_TYPE_I64 && row[2].as.i64 >= -1;
+           row[2].type == GALE_TYPE_I64 && row[2].as.i64 >= -1 && row[3].type == GALE_TYPE_I64 && row[3].as.i64 >= -1 &&
+           row[4].type == GALE_TYPE_I64;
 }
 
 static int restore_part(kafka_parts *parts, gale_saved *from, size_t index, gale_collector *out) {
@@ -168,11 +180,13 @@ static int restore_part(kafka_parts *parts, gale_saved *from, size_t index, gale
     if (rc < 0) return rc;
     if (rc == 0 || !is_part(row, count)) return refuse(out, "has no such partition");
     snprintf(topic, sizeof topic, "%.*s", (int)row[0].size, row[0].as.string);
-    int64_t next = row[2].as.i64;
+    int64_t next = row[2].as.i64, last = row[3].as.i64, hash = row[4].as.i64;
     rc = kafka_parts_gain(parts, topic, (int32_t)row[1].as.i64);
     if (rc < 0) return rc;
     if (parts->count != index + 1) return refuse(out, "has a partition twice");
     parts->list[index].next = next;
+    parts->list[index].last = last;
+    parts->list[index].hash = (uint64_t)hash;
     parts->list[index].at_end = true; /* until it is read again, if it is */
     return 0;
 }
@@ -204,12 +218,13 @@ static int check_end(const kafka_part *part, rd_kafka_t *rk, gale_collector *out
     int64_t low, high;
     if (part->next < 0) return 0;
     if (rd_kafka_query_watermark_offsets(rk, part->topic, part->partition, &low, &high, KAFKA_FIXED_WAIT_MS)) return 0;
-    if (high == part->next) return 0;
+    bool is_other = part->identity == KAFKA_IS_OTHER;
+    if (high == part->next && !is_other) return 0;
     snprintf(text, sizeof text,
              "kafka: the run had come to its end, and %s[%" PRId32 "] has %s since, from %" PRId64 " to %" PRId64
              ": begin anew, or without untilEnd",
-             part->topic, part->partition, high > part->next ? "grown" : "been deleted and made again, or cut,",
-             part->next, high);
+             part->topic, part->partition,
+             high > part->next && !is_other ? "grown" : "been deleted and made again, or cut,", part->next, high);
     gale_report(out, text);
     return GALE_STATE;
 }
@@ -242,6 +257,7 @@ int kafka_fixed_restore(const kafka_saves *saves, gale_saved *from) {
     if (rc == 0) rc = restore_letters(saves, letters, from);
     if (rc == 0) rc = gale_intake_restore(saves->intake, from, begin_row, (void *)saves);
     if (rc == 0) begin_rest(saves);
+    if (rc == 0 && gale_saved_is_end(from)) kafka_identity_compare(parts, saves->rk, saves->queue, KAFKA_FIXED_WAIT_MS);
     for (size_t i = 0; rc == 0 && gale_saved_is_end(from) && i < parts->count; i++)
         rc = check_end(&parts->list[i], saves->rk, saves->out);
     return rc;

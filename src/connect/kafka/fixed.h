@@ -5,8 +5,9 @@
  *
  * What:    partition P of each topic is read by task P modulo their number, counted through all members. Where nothing was saved of a partition it begins where the group was told
  *          last, or else where `from` says.
- *          librdkafka 2.0 knows no ids of topics: one that was deleted and made again is known by a position behind its end. That, and a position
- *          before what is kept still, is logged, and the partition is read from where `from` says for offsets that are not there.
+ *          A topic that was deleted and made again is known by its last message, which is another one (connect/kafka/identity.h), or by a position
+ *          behind its end. That, and a position before the first message, is logged, and the partition is read from where `from` says for offsets that
+ *          are not there.
  *          Rows that were open at a checkpoint are in it (gale_intake_save); a partition is read on behind the last message that was taken.
  * Threads: the task's. */
 #ifndef GALE_CONNECT_KAFKA_FIXED_H
@@ -40,8 +41,8 @@ int kafka_fixed_open(kafka_fixed *fixed, rd_kafka_t *rk, const kafka_reading *re
 void kafka_fixed_close(kafka_fixed *fixed);
 
 /* From here on messages come. */
-int kafka_fixed_begin(kafka_fixed *fixed, rd_kafka_t *rk, const kafka_reading *reading, kafka_parts *parts,
-                      gale_error *error);
+int kafka_fixed_begin(kafka_fixed *fixed, rd_kafka_t *rk, rd_kafka_queue_t *queue, const kafka_reading *reading,
+                      kafka_parts *parts, gale_error *error);
 
 /* What is in a checkpoint. */
 typedef struct kafka_saves {
@@ -49,6 +50,7 @@ typedef struct kafka_saves {
     kafka_letters *letters;
     gale_intake *intake;
     rd_kafka_t *rk;
+    rd_kafka_queue_t *queue;
     gale_collector *out;
 } kafka_saves;
 

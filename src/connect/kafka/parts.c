@@ -63,6 +63,7 @@ int kafka_parts_gain(kafka_parts *parts, const char *topic, int32_t partition) {
         .positions = positions,
         .told = -1,
         .next = -1,
+        .last = -1,
     };
     return 0;
 }

@@ -13,6 +13,9 @@
 
 enum { KAFKA_PARTS_MAX = 1 << 16 };
 
+/* Is the saved position of this topic (connect/kafka/identity.h)? */
+typedef enum kafka_identity { KAFKA_IS_UNKNOWN, KAFKA_IS_SAME, KAFKA_IS_OTHER } kafka_identity;
+
 typedef struct kafka_part {
     char *topic; /* NULL: the slot is free */
     int32_t partition;
@@ -20,6 +23,9 @@ typedef struct kafka_part {
     gale_positions *positions;
     int64_t told; /* what the group was told last: where it goes on; -1: nothing */
     int64_t next; /* of it, to be given to the spout; -1: not known yet */
+    int64_t last; /* message that was taken, -1: none; and its hash: of a durable run */
+    uint64_t hash;
+    kafka_identity identity;
     bool leaving;
     bool at_end; /* all that there is was read */
 } kafka_part;

@@ -1,5 +1,6 @@
 /* Messages of Kafka's to tuples: gale.spout.Kafka. */
 #include "connect/kafka/consumer.h"
+#include "connect/kafka/identity.h"
 #include "connect/kafka/kafka.h"
 #include "connect/kafka/letters.h"
 #include "connect/kafka/row.h"
@@ -28,6 +29,7 @@ typedef struct spout {
     gale_intake *intake;
     kafka_letters letters;
     kafka_values values;
+    bool durable;
     bool stuck; /* memory was out for the message that is of this: it is begun, and not taken */
     uint32_t stuck_source;
     int64_t stuck_place;
@@ -117,6 +119,7 @@ static int spout_open(void *user, const gale_context *context, gale_collector *o
     spout *s = calloc(1, sizeof *s);
     if (!s) return GALE_NO_MEMORY;
     s->given = user;
+    s->durable = context->durable;
     int rc = begin(s, context, out, &error);
     if (rc < 0) {
         gale_report(out, error.text);
@@ -165,6 +168,7 @@ static int take(spout *s) {
         if (rc < 0) refuse(s, message, part, source, rc);
     }
     part->next = message->offset + 1;
+    if (s->durable) kafka_identity_note(part, message);
     kafka_consumer_pass(&s->consumer);
     return 0;
 }
@@ -197,7 +201,7 @@ static void spout_fail(void *self, uint64_t message_id, const gale_failure *fail
 
 static kafka_saves saves_of(spout *s) {
     const kafka_client *client = &s->consumer.client;
-    return (kafka_saves){ &s->consumer.parts, &s->letters, s->intake, client->rk, client->out };
+    return (kafka_saves){ &s->consumer.parts, &s->letters, s->intake, client->rk, client->queue, client->out };
 }
 
 static int spout_save(void *self, gale_saver *to) {

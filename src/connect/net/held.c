@@ -1,5 +1,6 @@
 #include "connect/net/held.h"
 
+#include "kit/losses.h"
 #include "kit/recall.h"
 
 #include <stdio.h>
@@ -60,12 +61,18 @@ bool gx_net_held_take(gx_net_held *held, uint64_t taken) {
 
 void gx_net_held_fail_first(gx_net_held *held, int32_t reason, const char *why) {
     gale_handle tuple;
-    if (!held->records.count) return;
-    uint64_t end = gx_outgoing_at(&held->records, 0)->end;
-    if (!gx_outgoing_take(&held->records, end, &tuple)) return;
-    if (held->records.written < end) held->records.written = end;
+    if (!gx_outgoing_drop(&held->records, &tuple)) return;
     (void)gale_fail(held->out, tuple, reason, why);
     hold_back(held);
+}
+
+void gx_net_held_lose(gx_net_held *held, uint64_t taken, const char *why) {
+    char text[GALE_FAILURE_TEXT];
+    uint32_t losses = gx_outgoing_rewind(&held->records, taken);
+    if (losses < gx_losses_most(held->context)) return;
+    gx_losses_text(text, losses, "connection", why);
+    gx_net_held_fail_first(held, GALE_REASON_REJECTED, text);
+    (void)gx_outgoing_rewind(&held->records, 0);
 }
 
 void gx_net_held_tell(gx_net_held *held, const char *why) {

@@ -34,6 +34,10 @@ bool gx_net_held_take(gx_net_held *held, uint64_t taken);
 /* Fails the oldest, or all. */
 void gx_net_held_fail_first(gx_net_held *held, int32_t reason, const char *why);
 
+/* The connection has ended, for `why`, when the other machine had taken so many bytes of all; 0: it was not the other machine that ended it. What was not
+ * taken goes out again; a record in which so many connections ended (gale.sink.losses) is rejected. */
+void gx_net_held_lose(gx_net_held *held, uint64_t taken, const char *why);
+
 /* What keeps it from sending (gale_health); `why` NULL: nothing does. */
 void gx_net_held_tell(gx_net_held *held, const char *why);
 

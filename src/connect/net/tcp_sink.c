@@ -30,6 +30,7 @@ typedef struct sink {
     int fd;           /* -1: none */
     gale_watch watch; /* of that */
     gale_watch timer; /* of the next look, of the next try */
+    uint64_t taken;   /* bytes of all records, on this connection at last */
     int64_t look;     /* between two looks, ns */
     int64_t pause;    /* before the next try, ns */
 } sink;
@@ -61,13 +62,14 @@ static void dial_later(sink *s) {
     if (!again) s->pause = s->pause < most / 2 ? s->pause * 2 : most;
 }
 
-/* What was not taken is written again to the next one. */
+/* What was not taken is written again to the next one. A machine that vanishes, or a network, blames no record. */
 static void lose(sink *s, const char *what, int why) {
     char text[200];
+    bool ended = s->phase == OPEN && (!why || why == ECONNRESET || why == EPIPE);
     snprintf(text, sizeof text, "%s%s%s", what, why ? ": " : "", why ? strerror(why) : "");
     gx_net_held_tell(&s->held, text);
     shut(s);
-    gx_outgoing_rewind(&s->held.records);
+    gx_net_held_lose(&s->held, ended ? s->taken : 0, text);
     dial_later(s);
 }
 
@@ -140,7 +142,8 @@ static int write_some(sink *s) {
 static uint64_t answer(sink *s) {
     int64_t unsent = gx_socket_unsent(s->fd);
     uint64_t outstanding = unsent > 0 ? (uint64_t)unsent : 0;
-    if (gx_net_held_take(&s->held, s->held.records.written - outstanding)) {
+    s->taken = s->held.records.written - outstanding;
+    if (gx_net_held_take(&s->held, s->taken)) {
         s->look = SOON;
         s->pause = FIRST_PAUSE * GALE_MILLISECOND;
     }

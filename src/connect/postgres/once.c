@@ -35,11 +35,13 @@ static void print(sql_text *to, const char *before, const char *name, const char
 static bool write_statements(pg_once *o) {
     const char *markers = o->given->markers, *refused = o->given->refused;
     print(&o->make_markers, "CREATE TABLE IF NOT EXISTS ", markers,
-          " (id text, run numeric(20), epoch bigint NOT NULL, at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (id, "
-          "run))");
-    print(&o->begin_marker, "INSERT INTO ", markers, " (id, run, epoch) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING");
-    print(&o->lock_marker, "SELECT epoch FROM ", markers, " WHERE id = $1 AND run = $2 FOR UPDATE");
-    print(&o->write_marker, "UPDATE ", markers, " SET epoch = $3, at = now() WHERE id = $1 AND run = $2");
+          " (id text, run numeric(20), epoch bigint NOT NULL, rows bigint NOT NULL, at timestamptz NOT NULL DEFAULT "
+          "now(), "
+          "PRIMARY KEY (id, run))");
+    print(&o->begin_marker, "INSERT INTO ", markers,
+          " (id, run, epoch, rows) VALUES ($1, $2, 0, 0) ON CONFLICT DO NOTHING");
+    print(&o->lock_marker, "SELECT epoch, rows FROM ", markers, " WHERE id = $1 AND run = $2 FOR UPDATE");
+    print(&o->write_marker, "UPDATE ", markers, " SET epoch = $3, rows = $4, at = now() WHERE id = $1 AND run = $2");
     print(&o->forget_marker, "DELETE FROM ", markers, " WHERE id = $1 AND run = $2");
     if (refused) {
         print(&o->make_refused, "CREATE TABLE IF NOT EXISTS ", refused,
@@ -97,11 +99,26 @@ static int not_now(pg_once *o, gale_error *error) {
     return gale_error_set(error, GALE_AGAIN, "%s: %s", o->given->postgres.where, o->session.why);
 }
 
-static int refuse(pg_once *o, gale_error *error) {
+static int refuse(pg_once *o, const char *why, gale_error *error) {
     end_session(o);
     return gale_error_set(error, GALE_COMPONENT,
                           "%s: a row is refused (a table in the property `refused` takes such): %s",
-                          o->given->postgres.where, o->session.why);
+                          o->given->postgres.where, why);
+}
+
+/* Behind rows of the epoch: is one of them the cause? */
+static int be_lost(pg_once *o, gale_epoch *epoch, gale_error *error) {
+    if (!o->session.ended || gale_epoch_lost(epoch, o->session.why)) return not_now(o, error);
+    end_session(o);
+    return gale_error_set(error, GALE_COMPONENT, "%s: %s; its note in the table %s is not taken, either",
+                          o->given->postgres.where, gale_epoch_culprit(epoch), o->given->refused);
+}
+
+/* A constraint that is checked at the end does not say of which row it is. */
+static int be_declined(pg_once *o, gale_epoch *epoch, gale_error *error) {
+    if (!o->session.refused) return be_lost(o, epoch, error);
+    if (!o->given->refused || !gale_epoch_declined(epoch, o->session.why)) return refuse(o, o->session.why, error);
+    return not_now(o, error);
 }
 
 /* --- An epoch ------------------------------------------------------------------------------------------------------------ */
@@ -136,11 +153,14 @@ static bool begin(pg_once *o) {
     return make_ready(o) && pg_session_run(&o->session, "BEGIN", NULL, 0);
 }
 
-static bool lock_marker(pg_once *o, const char *const *marker, uint64_t *ret_epoch) {
+/* `*ret_left`: rows of the epoch are not there yet. False: why not. */
+static bool lock_marker(pg_once *o, const char *const *marker, gale_epoch *epoch, bool *ret_left) {
     if (!pg_session_run(&o->session, o->begin_marker.data, marker, 2)) return false;
     PGresult *result = pg_session_ask(&o->session, o->lock_marker.data, marker, 2);
     bool is = result && PQntuples(result) == 1;
-    if (is) *ret_epoch = strtoull(PQgetvalue(result, 0, 0), NULL, 10);
+    if (is)
+        *ret_left = gale_epoch_begin(epoch, strtoull(PQgetvalue(result, 0, 0), NULL, 10),
+                                     strtoull(PQgetvalue(result, 0, 1), NULL, 10));
     if (result && !is) snprintf(o->session.why, sizeof o->session.why, "the marker of %s was deleted meanwhile", o->id);
     PQclear(result);
     return is;
@@ -179,19 +199,18 @@ static bool write_rows(pg_once *o, gale_str rows) {
                              pg_session_run(&o->session, "DELETE FROM gale_batch", NULL, 0));
 }
 
-static bool keep_refused(pg_once *o, size_t index) {
+static bool keep_refused(pg_once *o, gale_epoch *epoch, size_t index, const char *why) {
     gale_str row = pg_batch_row_text(&o->batch, index);
-    char *line = strndup(row.data, row.size - 1);
-    const char *const values[] = { o->given->target, o->session.why, line };
-    if (!o->refused++) memcpy(o->first, o->session.why, sizeof o->first);
-    bool kept = line && pg_session_run(&o->session, o->keep_refused.data, values, 3);
-    if (!line) snprintf(o->session.why, sizeof o->session.why, "out of memory");
-    free(line);
-    return kept;
+    gale_str line = gale_epoch_note(epoch, row.data, row.size - 1);
+    const char *const values[] = { o->given->target, why, line.data };
+    if (!o->refused++) snprintf(o->first, sizeof o->first, "%s", why);
+    if (line.data) return pg_session_run(&o->session, o->keep_refused.data, values, 3);
+    snprintf(o->session.why, sizeof o->session.why, "out of memory");
+    return false;
 }
 
 /* With a place to return to, where a row may be refused and the others not. */
-static bool write_part(pg_once *o, gale_str rows) {
+static bool write_part(pg_once *o, gale_epoch *epoch, gale_str rows) {
     size_t first, count, index;
     if (!pg_session_run(&o->session, "SAVEPOINT part", NULL, 0)) return false;
     if (write_rows(o, rows)) {
@@ -202,20 +221,20 @@ static bool write_part(pg_once *o, gale_str rows) {
     char why[PG_SAID_MAX];
     snprintf(why, sizeof why, "%s", o->session.why);
     if (!pg_session_run(&o->session, "ROLLBACK TO SAVEPOINT part", NULL, 0)) return false;
-    snprintf(o->session.why, sizeof o->session.why, "%s", why);
-    return !pg_batch_refused(&o->batch, &index) || keep_refused(o, index);
+    return !pg_batch_refused(&o->batch, &index) || keep_refused(o, epoch, index, why);
 }
 
-static bool write_all(pg_once *o) {
+static bool write_all(pg_once *o, gale_epoch *epoch) {
     gale_str rows;
     size_t first, count;
+    if (gale_epoch_culprit(epoch)) return keep_refused(o, epoch, 0, gale_epoch_culprit(epoch));
     if (!o->given->refused) {
         if (!pg_batch_part(&o->batch, &rows) || !write_rows(o, rows)) return false;
         pg_batch_taken(&o->batch, &first, &count);
         return true;
     }
     while (pg_batch_part(&o->batch, &rows))
-        if (!write_part(o, rows)) return false;
+        if (!write_part(o, epoch, rows)) return false;
     return true;
 }
 
@@ -233,29 +252,28 @@ static void log_refused(const pg_once *o, gale_epoch *epoch) {
 }
 
 static int write_epoch(pg_once *o, gale_epoch *epoch, const char *const *marker, gale_error *error) {
+    if (gale_epoch_culprit(epoch) && !o->given->refused) return refuse(o, gale_epoch_culprit(epoch), error);
     int rc = load(o, epoch, error);
     o->refused = 0;
     if (rc < 0) return rc;
-    if (!write_all(o)) return o->session.refused ? refuse(o, error) : not_now(o, error);
-    if (!pg_session_run(&o->session, o->write_marker.data, marker, 3) || !forget_marker(o, epoch))
-        return not_now(o, error);
-    if (pg_session_run(&o->session, "COMMIT", NULL, 0)) {
-        log_refused(o, epoch);
-        return 0;
-    }
-    return o->session.refused ? refuse(o, error) : not_now(o, error); /* a constraint that is checked at the end */
+    if (!write_all(o, epoch)) return o->session.refused ? refuse(o, o->session.why, error) : be_lost(o, epoch, error);
+    if (!pg_session_run(&o->session, o->write_marker.data, marker, 4) || !forget_marker(o, epoch))
+        return be_lost(o, epoch, error);
+    if (!pg_session_run(&o->session, "COMMIT", NULL, 0)) return be_declined(o, epoch, error);
+    log_refused(o, epoch);
+    return 0;
 }
 
 int pg_once_commit(void *once, gale_epoch *epoch, gale_error *error) {
     pg_once *o = once;
-    char run[NUMBER], number[NUMBER];
-    const char *const marker[] = { o->id, run, number };
-    uint64_t there;
+    char run[NUMBER], number[NUMBER], rows[NUMBER];
+    const char *const marker[] = { o->id, run, number, rows };
+    bool left = false;
     snprintf(run, sizeof run, "%" PRIu64, gale_epoch_run(epoch));
     snprintf(number, sizeof number, "%" PRIu64, gale_epoch_number(epoch));
-    if (!begin(o) || !lock_marker(o, marker, &there)) return not_now(o, error);
-    if (there >= gale_epoch_number(epoch))
-        return pg_session_run(&o->session, "ROLLBACK", NULL, 0) ? 0 : not_now(o, error);
+    if (!begin(o) || !lock_marker(o, marker, epoch, &left)) return not_now(o, error);
+    if (!left) return pg_session_run(&o->session, "ROLLBACK", NULL, 0) ? 0 : not_now(o, error);
+    snprintf(rows, sizeof rows, "%" PRIu64, gale_epoch_rows(epoch));
     int rc = write_epoch(o, epoch, marker, error);
     if (rc < 0) end_session(o);
     return rc;

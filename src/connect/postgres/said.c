@@ -31,12 +31,15 @@ void pg_said_connection(const PGconn *conn, char text[PG_SAID_MAX]) {
     if (!*text) snprintf(text, PG_SAID_MAX, "the connection is lost");
 }
 
+/* All classes but those that are of the server, the session or the statement: a trigger may raise a class of its own. */
 bool pg_said_refuses_row(const PGresult *result) {
-    static const char classes[][3] = { "21", "22", "23", "44", "54", "P0" };
+    static const char of_server[][3] = { "00", "01", "02", "03", "08", "0A", "0B", "0L", "0P", "0Z",
+                                         "25", "26", "28", "2B", "2D", "34", "3B", "3D", "3F", "40",
+                                         "42", "53", "55", "57", "58", "72", "F0", "HV", "XX" };
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    for (size_t i = 0; state && i < sizeof classes / sizeof *classes; i++)
-        if (strncmp(state, classes[i], 2) == 0) return true;
-    return false;
+    for (size_t i = 0; state && i < sizeof of_server / sizeof *of_server; i++)
+        if (strncmp(state, of_server[i], 2) == 0) return false;
+    return state != NULL;
 }
 
 bool pg_said_is(const PGresult *result, const char *state) {

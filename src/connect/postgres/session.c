@@ -18,6 +18,7 @@ static bool be_silent(pg_session *s) {
 
 static bool fail(pg_session *s) {
     pg_said_connection(s->conn, s->why);
+    s->ended = PQstatus(s->conn) == CONNECTION_BAD && !s->spoke;
     return false;
 }
 
@@ -82,6 +83,8 @@ static bool is_well(pg_session *s, const PGresult *result) {
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_COPY_IN) return true;
     pg_said_result(result, s->why);
     s->refused = pg_said_refuses_row(result);
+    s->spoke = s->spoke || PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    s->ended = PQstatus(s->conn) == CONNECTION_BAD && !s->spoke;
     return false;
 }
 
@@ -106,7 +109,7 @@ static PGresult *last_result(pg_session *s, int64_t until) {
 
 PGresult *pg_session_ask(pg_session *s, const char *statement, const char *const *values, int count) {
     int64_t until = now() + s->given->timeout;
-    s->refused = false;
+    s->refused = s->spoke = s->ended = false;
     bool sent = count ? PQsendQueryParams(s->conn, statement, count, NULL, values, NULL, NULL, 0)
                       : PQsendQuery(s->conn, statement);
     if (!sent) {

@@ -11,6 +11,8 @@ typedef struct pg_session {
     PGconn *conn; /* NULL: none */
     char why[PG_SAID_MAX];
     bool refused; /* `why` is of a row: pg_said_refuses_row */
+    bool spoke;   /* the server has refused the last statement in words */
+    bool ended;   /* the connection ended behind it, without any */
 } pg_session;
 
 /* Ends it; another one can begin. */

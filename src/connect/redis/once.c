@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MARKER = 64, MARKERS = 2, RUN = 22, TRIES = 3, REFUSED_MOST = 1000 };
+enum { MARKER = 64, MARKERS = 2, RUN = 22, TRIES = 3, REFUSED_MOST = 1000, NOTE_MOST = 64 << 10, WORD_MOST = 1 << 10 };
 
 typedef enum outcome { DONE, BEATEN, FAILED } outcome;
 
@@ -16,8 +16,9 @@ typedef struct redis_once {
     char *key;      /* the marker of the run that is being committed */
     size_t of_task; /* so much of it, which is the same in all runs */
     redis_session session;
-    gale_epoch *epoch;      /* that is being committed */
-    redis_text text, notes; /* of a transaction; of what is put into `refused` */
+    gale_epoch *epoch; /* that is being committed */
+    redis_text text, notes,
+        cut; /* of a transaction; of what is put into `refused`; of a command that is too large for that */
     char there[MARKER];
     uint64_t count;   /* of its commands */
     uint64_t refused; /* of those */
@@ -48,6 +49,7 @@ void redis_once_free(void *once) {
     redis_session_close(&o->session);
     redis_text_free(&o->text);
     redis_text_free(&o->notes);
+    redis_text_free(&o->cut);
     free(o->key);
     free(o);
 }
@@ -96,9 +98,11 @@ static bool watch_marker(redis_once *o) {
     return redis_session_ask(&o->session, (gale_str){ o->text.data, o->text.size }, 2, hear_marker, o) && !o->broken;
 }
 
-static bool has_epoch(const redis_once *o, const gale_epoch *epoch) {
-    uint64_t number;
-    return sscanf(o->there, "%" SCNu64, &number) == 1 && number >= gale_epoch_number(epoch);
+/* Are rows left? "7/100": of checkpoint 7 the first 100. */
+static bool begin_rows(const redis_once *o, gale_epoch *epoch) {
+    uint64_t number = 0, rows = 0;
+    if (sscanf(o->there, "%" SCNu64 "/%" SCNu64, &number, &rows) != 2) number = rows = 0;
+    return gale_epoch_begin(epoch, number, rows);
 }
 
 /* --- The transaction ------------------------------------------------------------------------------------------------------- */
@@ -106,13 +110,74 @@ static bool has_epoch(const redis_once *o, const gale_epoch *epoch) {
 /* Its own, and away with that of a run before. */
 static void write_markers(redis_once *o, const gale_epoch *epoch) {
     char marker[MARKER];
-    snprintf(marker, sizeof marker, "%" PRIu64, gale_epoch_number(epoch));
+    snprintf(marker, sizeof marker, "%" PRIu64 "/%" PRIu64, gale_epoch_number(epoch), gale_epoch_rows(epoch));
     redis_text_command(&o->text, 3);
     redis_text_words(&o->text, "SET", o->key, marker, NULL);
     name_marker(o, gale_epoch_forgets(epoch));
     redis_text_command(&o->text, 2);
     redis_text_words(&o->text, "DEL", o->key, NULL);
     name_marker(o, gale_epoch_run(epoch));
+}
+
+/* An entry of the stream `refused`: what a command was, and why it is refused. */
+static void write_note(const redis_once *o, redis_text *to, const char *why, gale_str command) {
+    redis_text_command(to, 9);
+    redis_text_words(to, "XADD", o->given->refused, "*", "marker", o->key, "why", why, "command", NULL);
+    redis_text_word(to, command.data, command.size);
+}
+
+/* The next word of a command, as it is sent: "$7\r\nHINCRBY\r\n". */
+static gale_str next_word(gale_str *rest) {
+    gale_str word = { "", 0 };
+    const char *end = rest->size ? memchr(rest->data, '\n', rest->size) : NULL;
+    if (!end) return word;
+    size_t head = (size_t)(end + 1 - rest->data), left = rest->size - head;
+    bool is = *rest->data == '$';
+    if (is) word = (gale_str){ end + 1, strtoul(rest->data + 1, NULL, 10) };
+    is = is && left >= 2 && word.size <= left - 2;
+    if (!is) word.size = 0;
+    head += is ? word.size + 2 : 0;
+    rest->data += head;
+    rest->size -= head;
+    return word;
+}
+
+/* A command with the beginnings of its words, which says what it is for. */
+static gale_str cut_words(redis_once *o, const gale_value *command) {
+    gale_str rest = { command->as.bytes, command->size };
+    size_t count = rest.size ? strtoul(rest.data + 1, NULL, 10) : 0;
+    o->cut.size = 0;
+    (void)next_word(&rest); /* how many there are */
+    redis_text_command(&o->cut, count);
+    for (; count; count--) {
+        gale_str word = next_word(&rest);
+        redis_text_word(&o->cut, word.data, word.size < WORD_MOST ? word.size : WORD_MOST);
+    }
+    bool failed = o->cut.failed;
+    o->cut.failed = false;
+    return failed ? (gale_str){ NULL, 0 } : (gale_str){ o->cut.data, o->cut.size };
+}
+
+/* Its size may be why the server does not take it. */
+static bool write_culprit(redis_once *o, gale_epoch *epoch, const gale_value *command) {
+    char why[WIRE_WHY_MAX];
+    bool cut = command->size > NOTE_MOST;
+    gale_str text = cut ? cut_words(o, command) : (gale_str){ command->as.bytes, command->size };
+    if (text.data) text = gale_epoch_note(epoch, text.data, text.size);
+    snprintf(why, sizeof why, "%.*s", (int)sizeof why - 80, gale_epoch_culprit(epoch));
+    if (cut)
+        snprintf(why + strlen(why), 80, " (of its %zu bytes the first %d of each word)", (size_t)command->size,
+                 WORD_MOST);
+    if (text.data) write_note(o, &o->text, why, text);
+    return text.data;
+}
+
+/* The command; or a note about it, where it must not be sent. */
+static bool write_row(redis_once *o, gale_epoch *epoch, const gale_value *command) {
+    o->count++;
+    if (gale_epoch_culprit(epoch)) return write_culprit(o, epoch, command);
+    redis_text_add(&o->text, command->as.bytes, command->size);
+    return true;
 }
 
 static int write_transaction(redis_once *o, gale_epoch *epoch, gale_error *error) {
@@ -127,8 +192,7 @@ static int write_transaction(redis_once *o, gale_epoch *epoch, gale_error *error
         if (count != 1 || values[0].type != GALE_TYPE_BYTES)
             return gale_error_set(error, GALE_DAMAGED, "%s: a row that the last run kept is no command",
                                   o->given->redis.wire.where);
-        redis_text_add(&o->text, values[0].as.bytes, values[0].size);
-        o->count++;
+        if (!write_row(o, epoch, &values[0])) return GALE_NO_MEMORY;
     }
     write_markers(o, epoch);
     redis_text_command(&o->text, 1);
@@ -136,20 +200,6 @@ static int write_transaction(redis_once *o, gale_epoch *epoch, gale_error *error
     bool failed = o->text.failed;
     o->text.failed = false;
     return rc < 0 ? rc : failed ? GALE_NO_MEMORY : 0;
-}
-
-/* The next word of a command, as it is sent: "$7\r\nHINCRBY\r\n". */
-static gale_str next_word(gale_str *rest) {
-    gale_str word = { "", 0 };
-    const char *end = rest->size ? memchr(rest->data, '\n', rest->size) : NULL;
-    if (!end) return word;
-    size_t head = (size_t)(end + 1 - rest->data), left = rest->size - head;
-    if (*rest->data == '$') word = (gale_str){ end + 1, strtoul(rest->data + 1, NULL, 10) };
-    if (left < 2 || word.size > left - 2) word.size = 0;
-    head += word.size ? word.size + 2 : 0;
-    rest->data += head;
-    rest->size -= head;
-    return word;
 }
 
 /* "HINCRBY h:7: WRONGTYPE ...": what a person looks for, without the values. */
@@ -161,15 +211,11 @@ static void name_refused(redis_once *o, const gale_value *command, const char *w
              key.size < 100 ? (int)key.size : 100, key.data, why);
 }
 
-/* What it was, and why it is refused: as an entry of the stream `refused`. */
 static void note_refused(redis_once *o, const gale_value *command, const redis_reply *reply) {
     o->refused++;
     if (o->refused == 1) name_refused(o, command, reply->text.data);
     if (!o->given->refused || o->refused > REFUSED_MOST) return;
-    redis_text_command(&o->notes, 9);
-    redis_text_words(&o->notes, "XADD", o->given->refused, "*", "marker", o->key, "why", reply->text.data, "command",
-                     NULL);
-    redis_text_word(&o->notes, command->as.bytes, command->size);
+    write_note(o, &o->notes, reply->text.data, (gale_str){ command->as.bytes, command->size });
 }
 
 static bool has_refused(const redis_reply *reply) {
@@ -218,21 +264,27 @@ static void hear_note(void *user, uint64_t index, const redis_reply *reply) {
     if (reply->kind == REDIS_WRONG) break_off(user, reply);
 }
 
+static int log_refused(redis_once *o, uint64_t count, const char *why) {
+    char place[GALE_FAILURE_TEXT];
+    snprintf(place, sizeof place, "the stream %s", o->given->refused ? o->given->refused : "");
+    gale_epoch_refused(o->epoch, count, place, why);
+    return 0;
+}
+
+static bool keep_notes(redis_once *o) {
+    uint64_t notes = o->refused < REFUSED_MOST ? o->refused : REFUSED_MOST;
+    bool failed = o->notes.failed;
+    o->notes.failed = false;
+    return o->given->refused && !failed && !gale_epoch_culprit(o->epoch) &&
+           redis_session_ask(&o->session, (gale_str){ o->notes.data, o->notes.size }, notes, hear_note, o) &&
+           !o->broken;
+}
+
 /* It is in, but for what was refused: which no attempt changes. */
 static int tell_refused(redis_once *o, gale_error *error) {
     char why[WIRE_WHY_MAX];
     snprintf(why, sizeof why, "%s", o->why);
-    uint64_t notes = o->refused < REFUSED_MOST ? o->refused : REFUSED_MOST;
-    bool noted = o->given->refused && !o->notes.failed &&
-                 redis_session_ask(&o->session, (gale_str){ o->notes.data, o->notes.size }, notes, hear_note, o) &&
-                 !o->broken;
-    o->notes.failed = false;
-    if (noted) {
-        char place[GALE_FAILURE_TEXT];
-        snprintf(place, sizeof place, "the stream %s", o->given->refused);
-        gale_epoch_refused(o->epoch, o->refused, place, why);
-        return 0;
-    }
+    if (keep_notes(o)) return log_refused(o, o->refused, why);
     redis_session_close(&o->session);
     return gale_error_set(error, GALE_COMPONENT,
                           "%s: %s: %" PRIu64 " of %" PRIu64 " commands of a checkpoint %s refused, the others are in, "
@@ -241,11 +293,30 @@ static int tell_refused(redis_once *o, gale_error *error) {
 }
 
 /* Nothing of it is in. */
-static int stop(redis_once *o, gale_error *error) {
+static int stop(redis_once *o, const char *why, gale_error *error) {
     redis_session_close(&o->session);
     return gale_error_set(error, GALE_COMPONENT,
-                          "%s: a command of a checkpoint is refused, and none of its %" PRIu64 " are in: %s",
-                          o->given->redis.wire.where, o->count, o->why);
+                          "%s: a command of a checkpoint is refused, and none of its %" PRIu64
+                          " are in (a stream in the property `refused` takes such): %s",
+                          o->given->redis.wire.where, o->count, why);
+}
+
+/* Nothing of it is in, and no reply says of which command that is. */
+static int be_declined(redis_once *o, gale_error *error) {
+    if (!o->given->refused || !gale_epoch_declined(o->epoch, o->why)) return stop(o, o->why, error);
+    return not_now(o, error);
+}
+
+/* It is not known whether it is in. */
+static int be_lost(redis_once *o, gale_error *error) {
+    if (o->broken || !o->session.ended || gale_epoch_lost(o->epoch, o->session.why)) return not_now(o, error);
+    return stop(o, gale_epoch_culprit(o->epoch), error);
+}
+
+static int be_in(redis_once *o, gale_error *error) {
+    const char *culprit = gale_epoch_culprit(o->epoch);
+    if (o->refused) return tell_refused(o, error);
+    return culprit ? log_refused(o, 1, culprit) : 0;
 }
 
 int redis_once_commit(void *once, gale_epoch *epoch, gale_error *error) {
@@ -254,13 +325,13 @@ int redis_once_commit(void *once, gale_epoch *epoch, gale_error *error) {
     name_marker(o, gale_epoch_run(epoch));
     for (int i = 0; i < TRIES; i++) {
         if (!redis_session_begin(&o->session, &o->given->redis) || !watch_marker(o)) return not_now(o, error);
-        if (has_epoch(o, epoch)) return 0;
+        if (!begin_rows(o, epoch)) return 0;
+        if (gale_epoch_culprit(epoch) && !o->given->refused) return stop(o, gale_epoch_culprit(epoch), error);
         int rc = write_transaction(o, epoch, error);
         if (rc < 0) return rc;
         outcome became = send_transaction(o);
-        if (became == DONE) return o->refused ? tell_refused(o, error) : 0;
-        if (became == FAILED && o->never) return stop(o, error);
-        if (became == FAILED) return not_now(o, error);
+        if (became == DONE) return be_in(o, error);
+        if (became == FAILED) return o->never ? be_declined(o, error) : be_lost(o, error);
     }
     snprintf(o->why, sizeof o->why, "the key %.200s is written to by another one", o->key);
     o->broken = true;

@@ -18,6 +18,7 @@ static const redis_link_ops of_link = { .heard = hear };
 
 static bool fail(redis_session *s) {
     memcpy(s->why, s->link.wire.why, sizeof s->why);
+    s->ended = s->link.wire.ended && !s->link.refused;
     redis_session_close(s);
     return false;
 }
@@ -39,6 +40,7 @@ bool redis_session_begin(redis_session *s, const redis_settings *given) {
 }
 
 bool redis_session_ask(redis_session *s, gale_str commands, uint64_t replies, redis_session_fn *heard, void *user) {
+    s->ended = false;
     s->heard = heard;
     s->user = user;
     s->got = 0;

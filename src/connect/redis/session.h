@@ -17,6 +17,7 @@ struct redis_session {
     void *user;
     uint64_t got, wanted;
     char why[WIRE_WHY_MAX]; /* of the last that went wrong */
+    bool ended;             /* then the server ended the connection, and did not say why */
 };
 
 /* Connects, unless it is. False: why not. */

@@ -29,6 +29,7 @@ static void lose(void *user) {
     spout *s = user;
     s->asked = s->holds = false;
     redis_source_keep(&s->source, false);
+    if (s->source.link.too_large && s->most == 1) redis_turns_too_large(&s->turns);
     if (s->source.link.too_large) s->most = s->most > 4 ? s->most / 4 : 1;
 }
 
@@ -86,6 +87,24 @@ static void hear_reply(spout *s, const redis_reply *reply) {
     if (rc < 0) redis_source_nonsense(&s->source);
 }
 
+/* Of own ones that are asked for by their ids: those that are open are not read again, nor one that no reply may have. */
+static bool skip_named(spout *s) {
+    bool too_large;
+    int rc = 0;
+    gale_str id = redis_turns_named(&s->turns, &too_large);
+    uint32_t stream = (uint32_t)s->turns.at;
+    if (!id.size) return false;
+    bool has = redis_book_has(&s->source.book, stream, id);
+    if (!has && !too_large) return false;
+    if (!has) {
+        rc = redis_source_refuse(&s->source, stream, id, "it has more bytes than a reply may have (maxReply)");
+        s->most = s->given->batch;
+    }
+    redis_turns_skip(&s->turns);
+    if (rc < 0) redis_link_fail(&s->source.link, gale_error_text(rc));
+    return true;
+}
+
 /* False: there is nothing to do before there is news. */
 static bool step(void *self, size_t room) {
     spout *s = self;
@@ -94,6 +113,7 @@ static bool step(void *self, size_t room) {
         return true;
     }
     if (!s->source.link.ready || s->turns.turn == REDIS_END) return false;
+    if (!s->asked && skip_named(s)) return true;
     if (!s->asked) {
         ask(s, room);
         return s->asked;

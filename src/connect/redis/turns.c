@@ -20,6 +20,7 @@ static int64_t claim_pause(const redis_turns *t) {
 
 void redis_turns_begin(redis_turns *t, int64_t now) {
     begin_turn(t, REDIS_GROUPS, "");
+    t->named[0] = '\0';
     t->claim_at = t->claims ? now : 0;
     t->again_at = now + 2 * t->given->source.redis.wire.timeout;
 }
@@ -58,6 +59,18 @@ static void ask_for_own(const redis_turns *t, size_t count, redis_text *to) {
     redis_text_words(to, "STREAMS", t->given->streams.texts[t->at], t->cursor, NULL);
 }
 
+static void ask_for_name(const redis_turns *t, redis_text *to) {
+    char behind[REDIS_ID_MAX + 1];
+    snprintf(behind, sizeof behind, "(%s", t->cursor);
+    redis_text_command(to, 7);
+    redis_text_words(to, "XPENDING", t->given->streams.texts[t->at], t->given->group, behind, "+", "1", t->consumer,
+                     NULL);
+}
+
+static bool wants_name(const redis_turns *t) {
+    return t->turn == REDIS_OWN && t->by_one && !t->named[0];
+}
+
 static void ask_for_left(const redis_turns *t, size_t count, redis_text *to) {
     redis_text_command(to, 8);
     redis_text_words(to, "XAUTOCLAIM", t->given->streams.texts[t->at], t->given->group, t->consumer, NULL);
@@ -92,7 +105,12 @@ uint64_t redis_turns_ask(redis_turns *t, size_t count, int64_t now, redis_text *
     choose(t, now);
     switch (t->turn) {
     case REDIS_GROUPS: return ask_for_groups(t, to);
-    case REDIS_OWN: ask_for_own(t, count, to); return 1;
+    case REDIS_OWN:
+        if (wants_name(t))
+            ask_for_name(t, to);
+        else
+            ask_for_own(t, t->by_one ? 1 : count, to);
+        return 1;
     case REDIS_CLAIM: ask_for_left(t, count, to); return 1;
     case REDIS_NEW: ask_for_new(t, count, now, to); return 1;
     case REDIS_END: break;
@@ -112,8 +130,25 @@ static int hear_groups(redis_turns *t) {
     return 0;
 }
 
+/* A list of at most one: its id, its consumer, and more. */
+static int hear_name(redis_turns *t, const redis_reply *reply) {
+    const redis_reply *one = reply->kind == REDIS_LIST && reply->count ? &reply->items[0] : NULL;
+    if (reply->kind != REDIS_LIST) return GALE_DAMAGED;
+    if (!one) {
+        next_stream(t, REDIS_NEW);
+        t->by_one = t->turn == REDIS_OWN;
+        return 0;
+    }
+    bool is = one->kind == REDIS_LIST && one->count && one->items[0].kind == REDIS_TEXT && one->items[0].text.size &&
+              one->items[0].text.size < sizeof t->named;
+    if (is) snprintf(t->named, sizeof t->named, "%s", one->items[0].text.data);
+    return is ? 0 : GALE_DAMAGED;
+}
+
 /* A stream that has no more of its own says an empty list. */
 static int hear_own(redis_turns *t, const redis_reply *reply, redis_entries *entries) {
+    if (wants_name(t)) return hear_name(t, reply);
+    t->named[0] = '\0';
     int rc = redis_entries_read(entries, reply);
     bool none = !entries->stream_count;
     if (rc == 0 && entries->stream_count == 1) {
@@ -143,6 +178,25 @@ int redis_turns_heard(redis_turns *t, const redis_reply *reply, redis_entries *e
     }
     if (t->given->source.until_end && reply->kind == REDIS_NIL) begin_turn(t, REDIS_END, "");
     return redis_entries_read(entries, reply);
+}
+
+void redis_turns_too_large(redis_turns *t) {
+    if (t->by_one && t->named[0]) {
+        memcpy(t->too_large, t->named, sizeof t->too_large);
+        t->too_large_at = t->at;
+    }
+    t->by_one = true;
+}
+
+gale_str redis_turns_named(const redis_turns *t, bool *ret_too_large) {
+    bool is = t->turn == REDIS_OWN && t->by_one;
+    *ret_too_large = is && t->at == t->too_large_at && strcmp(t->named, t->too_large) == 0;
+    return (gale_str){ t->named, is ? strlen(t->named) : 0 };
+}
+
+void redis_turns_skip(redis_turns *t) {
+    memcpy(t->cursor, t->named, sizeof t->cursor);
+    t->named[0] = t->too_large[0] = '\0';
 }
 
 void redis_turns_end_reply(redis_turns *t) {

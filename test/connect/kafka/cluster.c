@@ -4,6 +4,7 @@
  *      topic NAME PARTITIONS
  *      produce TOPIC FIRST COUNT            messages "message N", keyed "key N%10", with a header n: N, timestamp 1000 + N
  *      tombstone TOPIC KEY
+ *      put TOPIC [DIGITS]                   a message of these bytes, in hexadecimal digits, without a key
  *      read TOPIC                           all of it: PARTITION OFFSET KEY VALUE HEADERS, "-" for none
  *      hex TOPIC                            the same in hexadecimal digits: KEY VALUE and the first header
  *      committed GROUP TOPIC                PARTITION OFFSET, for each partition that has one
@@ -22,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAIT_MS = 20000, NAME = 256 };
+enum { WAIT_MS = 20000, NAME = 256, LINE = 32 << 10 };
 
 typedef struct cluster {
     rd_kafka_t *rk; /* what it runs in, and produces */
@@ -110,6 +111,18 @@ static void tombstone(cluster *c, const char *topic, const char *key) {
     c->failed = 0;
     rd_kafka_resp_err_t err = rd_kafka_producev(rk, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
                                                 RD_KAFKA_V_KEY(key, strlen(key)), RD_KAFKA_V_END);
+    end_producer(c, rk, err);
+}
+
+static void put(cluster *c, const char *topic, const char *digits) {
+    char bytes[LINE];
+    size_t size = 0;
+    unsigned byte;
+    for (; sscanf(digits, "%2x", &byte) == 1; digits += 2) bytes[size++] = (char)byte;
+    rd_kafka_t *rk = client(c, RD_KAFKA_PRODUCER, NULL);
+    c->failed = 0;
+    rd_kafka_resp_err_t err = rd_kafka_producev(rk, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+                                                RD_KAFKA_V_VALUE(bytes, size), RD_KAFKA_V_END);
     end_producer(c, rk, err);
 }
 
@@ -233,6 +246,8 @@ static void carry_out(cluster *c, const char *line) {
         produce(c, a, n, m);
     } else if (sscanf(line, "tombstone %255s %255s", a, b) == 2) {
         tombstone(c, a, b);
+    } else if (sscanf(line, "put %255s %n", a, &k) == 1) {
+        put(c, a, line + k);
     } else if (sscanf(line, "read %255s", a) == 1) {
         read_all(c, a, print_message);
     } else if (sscanf(line, "hex %255s", a) == 1) {
@@ -267,7 +282,7 @@ static bool begin_mock(cluster *c, const char *brokers) {
 
 int main(int argc, char **argv) {
     cluster c = { .rk = NULL };
-    char line[1024];
+    char line[LINE];
     const char *brokers = argc > 1 ? argv[1] : "1";
     if (strchr(brokers, ':'))
         snprintf(c.brokers, sizeof c.brokers, "%s", brokers);

@@ -635,16 +635,57 @@ class Durable(Reader):
         process = self.start("--state", "state")
         self.wait_for(lambda: self.cluster.committed() == {0: 100}, process)
         self.end(process)
-        self.cluster = Cluster()  # what is behind the name now is another topic
-        self.addCleanup(self.cluster.close)
-        self.cluster.ask("topic", "in", 1)
-        self.cluster.ask("produce", "in", 500, 7)
+        self.make_again(500, 7)
         self.write(spout=properties(untilEnd=True))
         code, _, err = self.gale("run", "topology.yaml", "--state", "state")
         self.assertEqual(code, 0, err)
         self.assertIn("kafka in[0]: the saved position 100 lies behind the end 7: the topic was deleted and made again since, or "
                       "cut; it is read from its earliest message", err)
         self.assertEqual(self.lines(), [f"message {n}" for n in range(100)] + [f"message {n}" for n in range(500, 507)])
+
+    def make_again(self, first, count):
+        """What is behind the name now is another topic."""
+        self.cluster = Cluster()
+        self.addCleanup(self.cluster.close)
+        self.cluster.ask("topic", "in", 1)
+        self.cluster.ask("produce", "in", first, count)
+
+    def test_a_topic_that_was_made_again_and_is_longer_than_the_position_is_logged_and_read_from_its_beginning(self):
+        self.cluster.ask("topic", "in", 1)
+        self.cluster.ask("produce", "in", 0, 100)
+        self.write(spout=properties(commitEvery=0.02))
+        process = self.start("--state", "state")
+        self.wait_for(lambda: self.cluster.committed() == {0: 100}, process)
+        self.end(process)
+        self.make_again(500, 300)
+        self.write(spout=properties(untilEnd=True))
+        code, _, err = self.gale("run", "topology.yaml", "--state", "state")
+        self.assertEqual(code, 0, err)
+        self.assertIn("kafka in[0]: message 99, the last that was read, is another one now: the topic was deleted and made again since, "
+                      "or cut; it is read from its earliest message", err)
+        self.assertEqual(self.lines(), [f"message {n}" for n in range(100)] + [f"message {n}" for n in range(500, 800)])
+
+    def test_a_topic_that_is_the_same_one_is_read_on_and_nothing_is_logged_of_it(self):
+        self.cluster.ask("topic", "in", 2)
+        for first in (0, 100, 200):
+            self.cluster.ask("produce", "in", first, 100)
+            self.write(spout=properties(commitEvery=0.02))
+            process = self.start("--state", "state")
+            self.wait_for(lambda: sum(self.cluster.committed().values()) == first + 100, process)
+            self.assertNotIn("made again", self.end(process))
+        self.assertEqual(sorted(self.lines(), key=lambda line: int(line.split()[1])), [f"message {n}" for n in range(300)])
+
+    def test_a_run_that_had_come_to_its_end_refuses_another_topic_of_the_same_length(self):
+        self.cluster.ask("topic", "in", 1)
+        self.cluster.ask("produce", "in", 0, 100)
+        self.write(spout=properties(untilEnd=True))
+        code, _, err = self.gale("run", "topology.yaml", "--state", "state")
+        self.assertEqual(code, 0, err)
+        self.make_again(500, 100)
+        self.write(spout=properties(untilEnd=True))
+        code, _, err = self.gale("run", "topology.yaml", "--state", "state")
+        self.assertNotEqual(code, 0)
+        self.assertIn("the run had come to its end, and in[0] has been deleted and made again, or cut, since, from 100 to 100", err)
 
     def test_the_group_is_told_of_what_a_checkpoint_has(self):
         self.cluster.ask("topic", "in", 1)

@@ -2,7 +2,7 @@
 """Every sink x values that its system cannot take, in payloads and in each field that goes into an address: good tuples before and behind arrive, the run ends by itself, and
 its exit code, its log and its dead letters say what was rejected. Nothing arrives that was rejected, and what was not rejected arrives unchanged.
 
-usage: sinks_test.py GALE PLUGINS CLUSTER [CLASS...]
+usage: see rows.py
 """
 
 import contextlib
@@ -23,10 +23,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import systems
+from rows import ENVIRONMENT, GALE, Kafka as Cluster, Row, case, succeed, table_test
 from values import VALUES, lines_of
 
-GALE, PLUGINS, CLUSTER = (str(Path(argument).resolve()) for argument in sys.argv[1:4])
-ENVIRONMENT = {**os.environ, "GALE_PLUGIN_PATH": PLUGINS, "no_proxy": "*"}
 PATIENCE = 60  # seconds that a run may take on a busy machine; it takes less than one
 
 TOPOLOGY = """
@@ -53,13 +52,10 @@ def unescape(text):
     return re.sub(rb"\\([tnr\\])", lambda found: words[found[1]], text)
 
 
-class Sink:
+class Sink(Row):
     """A row of the table: a class of sinks, with one place that the value goes to. Fields are n, a number as text, and x, the value."""
-    name = None  # the class
-    properties = {}
-    skip = None  # why its system is not here
     config = spouts = bolts = streams = ""  # more of the topology
-    durable = False
+    durable = False  # it runs with a state, and sends with checkpoints
     server_limits = ()  # values that the server's settings forbid, which gale cannot know before it is told
 
     def __init__(self, path):
@@ -70,10 +66,6 @@ class Sink:
         """What the system takes, in the line of this number."""
         return b"good"
 
-    def begin(self):
-        """Returns the properties."""
-        return self.properties
-
     def arrived(self, count):
         """{n: bytes}, once the run has ended."""
         raise NotImplementedError
@@ -82,8 +74,14 @@ class Sink:
         """The value as `arrived` has it."""
         return value
 
-    def end(self):
-        pass
+    def refused(self):
+        """[(n, why)]: what a durable run's system was told of rows that it does not take."""
+        return []
+
+
+def unpacked(note):
+    """What a note has of a row."""
+    return base64.b64decode(note[7:]) if note.startswith(b"base64:") else note
 
 
 class Peer:
@@ -165,6 +163,25 @@ class Exec(Sink):
     arrived = FileRow.arrived
 
 
+class ExecEnds(Exec):
+    """It dies in a line that is too long for it. What it has read whole it has written."""
+    SCRIPT = """
+import os, sys
+line = b""
+out = open("out.tsv", "ab", buffering=0)
+while data := os.read(0, 4096):
+    line += data
+    *whole, line = line.split(b"\\n")
+    out.write(b"".join(one + b"\\n" for one in whole))
+    if len(line) > 100000:
+        sys.exit("too long a line")
+"""
+
+    def begin(self):
+        (self.path / "child.py").write_text(self.SCRIPT)
+        return {"command": f"{sys.executable} child.py", "fields": ["n", "x"], "restart": "FAILURE", "restartWait": 0.01, "restartWaitMax": 0.02}
+
+
 class Tcp(Sink):
     name = "gale.bolt.TcpSink"
     kind, framing = socket.SOCK_STREAM, {}
@@ -179,6 +196,46 @@ class Tcp(Sink):
 
     def records(self):
         return rows(self.data)
+
+
+class TcpEnds(Tcp):
+    """The other side closes the connection in a line that is too long for it."""
+
+    def begin(self):
+        self.found, self.connections = [], 0
+        self.listener = socket.socket()
+        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)  # so that what is behind that line stays with the sink
+        self.listener.bind(("127.0.0.1", 0))
+        self.listener.listen()
+        threading.Thread(target=self.serve, daemon=True).start()
+        return {"connect": f"127.0.0.1:{self.listener.getsockname()[1]}", "fields": ["n", "x"]}
+
+    def serve(self):
+        while True:
+            try:
+                connection = self.listener.accept()[0]
+            except OSError:
+                return
+            with connection:
+                self.connections += 1
+                self.hear(connection)
+
+    def hear(self, connection):
+        line = b""
+        with contextlib.suppress(OSError):
+            while len(line) <= 100000 and (data := connection.recv(4096)):
+                *whole, line = (line + data).split(b"\n")
+                self.found += whole
+
+    def arrived(self, count):
+        end = time.monotonic() + 60
+        while len(self.found) < count and time.monotonic() < end:
+            time.sleep(0.01)
+        return rows(b"\n".join(self.found))
+
+    def end(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
 
 
 class TcpText(Tcp):
@@ -422,6 +479,30 @@ class RedisScore(Redis):
         return dict.fromkeys(self.server("ZRANGE", "out", 0, -1), b"7")
 
 
+def words_of(command):
+    """Of a command as it is sent, as far as it is there."""
+    rest = command.partition(b"\r\n")[2]
+    while rest:
+        size, _, rest = rest.partition(b"\r\n")
+        yield rest[:int(size[1:])]
+        rest = rest[int(size[1:]) + 2:]
+
+
+class RedisOnce(Redis):
+    """What is too large is refused in words that do not say which command it is of."""
+    given = {**Redis.given, "refused": "refused"}
+    durable, number_at = True, 2
+
+    def refused(self):
+        entries = [dict(zip(fields[::2], fields[1::2])) for _, fields in self.server("XRANGE", "refused", "-", "+")]
+        return [(list(words_of(unpacked(one["command"].encode(errors="surrogateescape"))))[self.number_at], one["why"]) for one in entries]
+
+
+class RedisOnceScore(RedisScore, RedisOnce):
+    given = {**RedisScore.given, "refused": "refused"}
+    number_at = 3
+
+
 # --- Kafka ---
 
 
@@ -431,30 +512,18 @@ class Kafka(Sink):
     server_limits = ("too large",)
 
     def begin(self):
-        self.cluster = subprocess.Popen([CLUSTER, "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.brokers = self.cluster.stdout.readline().decode().strip()
-        self.ask(b"topic out 1")
-        return {"brokers": self.brokers, "topic": "out", **self.given}
-
-    def ask(self, words):
-        self.cluster.stdin.write(words + b"\n")
-        self.cluster.stdin.flush()
-        lines = []
-        while (line := self.cluster.stdout.readline()) != b"ok\n":
-            assert line and not line.startswith(b"error "), line
-            lines.append(line[:-1])
-        return lines
+        self.cluster = Cluster()
+        self.cluster.ask("topic out 1")
+        return {"brokers": self.cluster.brokers, "topic": "out", **self.given}
 
     def arrived(self, count):
-        return dict(self.found(*(bytes.fromhex(part.decode()) for part in line.split(b"\t"))) for line in self.ask(b"hex out"))
+        return dict(self.found(*(bytes.fromhex(part) for part in line.split("\t"))) for line in self.cluster.ask("hex out"))
 
     def found(self, key, value, header):
         return key.decode(), value
 
     def end(self):
-        self.cluster.stdin.close()
-        self.cluster.wait()
-        self.cluster.stdout.close()
+        self.cluster.close()
 
 
 class KafkaKey(Kafka):
@@ -559,6 +628,43 @@ class PostgresDate(Postgres):
         return b"2026-11-28"
 
 
+class PostgresTrigger(Postgres):
+    """Of a class that PostgreSQL does not have, as a trigger may raise it."""
+    server_limits = tuple(VALUES)
+    when = "BEFORE INSERT ON good"
+
+    def begin(self):
+        given = super().begin()
+        self.server.sql("""CREATE OR REPLACE FUNCTION look_at() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN IF NEW.x !~ '^good' THEN RAISE 'not one of ours' USING ERRCODE = 'GA001'; END IF; RETURN NEW; END $$""", "shop")
+        self.server.sql(f"CREATE {self.when} FOR EACH ROW EXECUTE FUNCTION look_at()".replace("BEFORE", "TRIGGER look BEFORE").replace("CONSTRAINT", "CONSTRAINT TRIGGER look"), "shop")
+        return given
+
+
+class PostgresOnce(Postgres):
+    given = {**Postgres.given, "refused": "refused"}
+    durable = True
+
+    def begin(self):
+        given = super().begin()
+        self.server.sql("DROP TABLE IF EXISTS refused, gale_markers", "shop")
+        return given
+
+    def refused(self):
+        found = self.server.sql("SELECT encode(convert_to(line, 'UTF8'), 'hex'), why FROM refused", "shop")
+        return [(unpacked(bytes.fromhex(line)).split(b"\t")[0].decode(), why) for line, why in found]
+
+
+class PostgresOnceShort(PostgresOnce):
+    column = "varchar(5)"
+    server_limits = tuple(VALUES)
+
+
+class PostgresOnceDeferred(PostgresTrigger, PostgresOnce):
+    """A constraint that is checked at the end of a transaction does not say of which row it is."""
+    when = "CONSTRAINT AFTER INSERT ON good DEFERRABLE INITIALLY DEFERRED"
+
+
 class Sqlite(Sink):
     name = "gale.bolt.SqliteSink"
     given = {"path": "out.db", "table": "good", "fields": ["n", "x"]}
@@ -583,6 +689,34 @@ class SqliteChecked(Sqlite):
     server_limits = tuple(VALUES)
 
 
+class SqliteOnce(Sqlite):
+    given = {**Sqlite.given, "refused": "refused"}
+    durable = True
+
+    def refused(self):
+        base = sqlite3.connect(self.path / "out.db")
+        found = [(json.loads(line)["n"], why) for line, why in base.execute("SELECT line, why FROM refused")]
+        base.close()
+        return found
+
+
+class SqliteOnceChecked(SqliteOnce):
+    column = SqliteChecked.column
+    server_limits = tuple(VALUES)
+
+
+class SqliteOnceUndone(SqliteOnce):
+    """A trigger that undoes the whole transaction."""
+    server_limits = tuple(VALUES)
+
+    def begin(self):
+        given = super().begin()
+        base = sqlite3.connect(self.path / "out.db")
+        base.execute("CREATE TRIGGER look BEFORE INSERT ON good WHEN new.x <> 'good' BEGIN SELECT RAISE(ROLLBACK, 'not one of ours'); END")
+        base.close()
+        return given
+
+
 class Printed(Sink):
     """A line of JSON each, whatever is in it."""
     name = "gale.bolt.Printer"
@@ -599,8 +733,8 @@ class Printed(Sink):
 # --- The table ---
 
 TABLE = (FileRow, FilePath, Exec, Tcp, TcpText, TcpNul, Udp, Buffer, Mqtt, Mqtt3, MqttTopic, Mqtt3Topic, MqttLevels, MqttProperty, Nats, NatsSubject, NatsLevels, NatsHeader, NatsId,
-         Rabbit, RabbitKey, RabbitHeader, RabbitId, Redis, RedisKey, RedisScore, Kafka, KafkaKey, KafkaHeader, Http, HttpUrl, Postgres, PostgresShort, PostgresBytes, PostgresDate, Sqlite,
-         SqliteChecked, Printed)
+         Rabbit, RabbitKey, RabbitHeader, RabbitId, Redis, RedisKey, RedisScore, RedisOnce, RedisOnceScore, Kafka, KafkaKey, KafkaHeader, Http, HttpUrl, Postgres, PostgresShort, PostgresBytes, PostgresDate, PostgresTrigger, PostgresOnce,
+         PostgresOnceShort, PostgresOnceDeferred, Sqlite, SqliteChecked, SqliteOnce, SqliteOnceChecked, SqliteOnceUndone, Printed)
 
 REMAKES = "it makes other tuples of its input, and sends nothing to a system"
 EXCUSED = {
@@ -613,24 +747,16 @@ EXCUSED |= dict.fromkeys((f"gale.bolt.{name}" for name in """Split Count Rolling
     SqliteLookup""".split()), REMAKES)
 
 
-def classes(kind):
-    """All that `gale help classes` lists, of plugins as well."""
-    words = subprocess.run([GALE, "help", "classes"], env=ENVIRONMENT, capture_output=True, text=True, check=True).stdout
-    return set(re.findall(rf"^  (gale\.{kind}\.\w+)", words, re.MULTILINE))
-
-
-class Table(unittest.TestCase):
-    def test_every_bolt_has_a_row_or_a_reason(self):
-        rows = {row.name for row in TABLE}
-        self.assertFalse(rows & EXCUSED.keys())
-        self.assertEqual(rows | EXCUSED.keys(), classes("bolt"))
-
-
 class Letter:
-    def __init__(self, line):
+    """A tuple that was rejected: a dead letter, or what `refused` has of it."""
+
+    def __init__(self, number, reason, text):
+        self.number, self.reason, self.text = int(number), reason, text
+
+    @classmethod
+    def read(cls, line):
         one = json.loads(line)
-        self.reason, self.text = one["reason"], one["text"]
-        self.number = json.loads(one["tuple"][0])["n"]
+        return cls(json.loads(one["tuple"][0])["n"], one["reason"], one["text"])
 
 
 class Proxy:
@@ -700,14 +826,28 @@ class Run(unittest.TestCase):
         self.addCleanup(self.sink.end)
         (self.path / "t.yaml").write_text(TOPOLOGY.format(name=self.row.name, properties=self.change(json.dumps(properties)), config=self.row.config, spouts=self.row.spouts, bolts=self.row.bolts,
                                                           streams=self.row.streams))
-        with open(self.path / "stdout", "w") as stdout, open(self.path / "log", "w") as log:
-            self.code = subprocess.run([GALE, "run", "t.yaml", "--no-control"], cwd=self.path, env=ENVIRONMENT, stdout=stdout, stderr=log, timeout=PATIENCE).returncode
+        self.run_gale()
         self.log = (self.path / "log").read_text(errors="replace")
         letters = self.path / "letters.jsonl"
-        letters = [Letter(line) for line in letters.read_text().splitlines()] if letters.exists() else []
+        letters = [Letter.read(line) for line in letters.read_text().splitlines()] if letters.exists() else []
+        self.rejected = len(letters)
+        letters += [Letter(number, "rejected", why) for number, why in self.sink.refused()]
         self.letters = {letter.number: letter for letter in letters}
         self.assertEqual(len(letters), len(self.letters), "a tuple has two dead letters")
-        self.assertEqual(self.code, 1 if self.letters else 0, self.log[-3000:])
+        self.assertEqual(self.code, 1 if self.rejected else 0, self.log[-3000:])
+
+    def start_gale(self):
+        state = ["--state", "state"] if self.row.durable else []
+        with open(self.path / "stdout", "a") as stdout, open(self.path / "log", "a") as log:
+            return subprocess.Popen([GALE, "run", "t.yaml", "--no-control", *state], cwd=self.path, env=ENVIRONMENT, stdout=stdout, stderr=log)
+
+    def run_gale(self):
+        with self.start_gale() as process:
+            try:
+                self.code = process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise AssertionError((self.path / "log").read_text(errors="replace")[-3000:]) from None
 
     def test_neighbours_arrive_and_the_run_ends(self):
         self.run_it()
@@ -739,9 +879,11 @@ class Run(unittest.TestCase):
             elif name not in self.row.server_limits and not re.search(r"\bx\b", letter.text):
                 problems.append(f"{n}, {name}: it does not name the field: {letter.text}")
         self.assertFalse(problems, "\n" + "\n".join(problems))
-        if self.letters:
+        if self.rejected:
             self.assertRegex(self.log, "given up after 1 attempt: rejected: ")
-            self.assertRegex(self.log, rf"\b{len(self.letters)} rejected\b")
+            self.assertRegex(self.log, rf"\b{self.rejected} rejected\b")
+        if len(self.letters) > self.rejected:
+            self.assertRegex(self.log, rf"refused, {len(self.letters) - self.rejected} so far, and in the (table|stream) refused: ")
 
 
 class Pills(Run):
@@ -770,26 +912,58 @@ class Pills(Run):
         self.assertLess(self.proxy.hung_up, 100)
 
 
-HANG_UP = (Mqtt, Mqtt3, Nats, Rabbit, Redis, Postgres, Http)
+class PillsKilled(Pills):
+    """The same in a durable run that is killed (-9) behind the n-th hang-up, again and again: what is in is not sent again, what is not is sent."""
+
+    def run_gale(self):
+        for behind in (1, 4, 9, 14, 22):
+            process = self.start_gale()
+            end = time.monotonic() + PATIENCE
+            while process.poll() is None and self.proxy.hung_up < behind and time.monotonic() < end:
+                time.sleep(0.002)
+            process.kill()
+            process.wait()
+            self.assertLess(time.monotonic(), end)
+        super().run_gale()
+
+
+class LongPills(Pills):
+    """Without answers: a reader that ends in a line, three times in a row, and has read nothing before it."""
+    pill = b"y" * (8 << 20)
+
+    def make_lines(self):
+        lines = [("pill", self.pill), *[("good", self.row.good(n + 1)) for n in range(100)]]
+        lines[50] = lines[51] = ("pill", self.pill)
+        return lines
+
+    def change(self, properties):
+        return properties
+
+    def test_neighbours_arrive_and_the_run_ends(self):
+        self.run_it()
+        self.check_arrivals(self.sink.arrived(len(self.lines) - len(self.letters)))
+        self.assertEqual(sorted(self.letters), [0, 50, 51])
+        for letter in self.letters.values():
+            self.assertEqual(letter.reason, "rejected")
+            self.assertRegex(letter.text, "3 (connection|command)s ended behind it while nothing else was on its way")
+
+
+ENDS = (ExecEnds, TcpEnds)
+HANG_UP = (Mqtt, Mqtt3, Nats, Rabbit, Redis, RedisOnce, Postgres, PostgresOnce, Http)
 NO_PILLS = {
-    "gale.bolt.KafkaSink": "librdkafka has its connections, and says nothing of them; what brokers refuse it is told",
-    "gale.bolt.TcpSink": "nobody answers a record there: none is known to be why",
+    "gale.bolt.KafkaSink": "librdkafka has its connections, and reports none of them by message: docs/connectors.md says what it does",
     "gale.bolt.UdpSink": "it has no connection",
-    "gale.bolt.ExecSink": "a command that ends is counted by `restartMax`: its lines have no answers",
 } | dict.fromkeys(("gale.bolt.FileSink", "gale.bolt.DiskBuffer", "gale.bolt.SqliteSink", "gale.bolt.Printer"), "files have no connection")
 
 
 class PillTable(unittest.TestCase):
     def test_every_sink_is_hung_up_on_or_has_a_reason(self):
-        self.assertEqual({row.name for row in HANG_UP} | NO_PILLS.keys(), {row.name for row in TABLE})
+        self.assertEqual({row.name for row in HANG_UP + ENDS} | NO_PILLS.keys(), {row.name for row in TABLE})
 
 
-def tests(chosen):
-    cases = [type(row.__name__, (Run,), {"row": row, "__doc__": row.__doc__}) for row in TABLE]
-    cases += [PillTable, *(type(row.__name__ + "Pills", (Pills,), {"row": row, "__doc__": Pills.__doc__}) for row in HANG_UP)]
-    loader = unittest.defaultTestLoader
-    suite = unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in [Table, *cases] if not chosen or case.__name__ in chosen)
-    return suite
+CASES = [table_test("bolt", TABLE, EXCUSED), PillTable]
+CASES += [case(Run, row) for row in TABLE] + [case(Pills, row, "Pills") for row in HANG_UP] + [case(LongPills, row, "Pills") for row in ENDS]
+CASES += [case(PillsKilled, row, "PillsKilled") for row in HANG_UP if row.durable]
 
 
 def close_servers():
@@ -800,7 +974,7 @@ def close_servers():
 
 if __name__ == "__main__":
     try:
-        done = unittest.TextTestRunner(verbosity=2).run(tests(sys.argv[4:]))
+        done = succeed(CASES)
     finally:
         close_servers()
-    sys.exit(not done.wasSuccessful())
+    sys.exit(not done)

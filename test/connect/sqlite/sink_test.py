@@ -127,8 +127,9 @@ class Once(Writing):
         self.assertEqual(count(), 3000)
         self.gale("state", "reset", "state", "--yes")
         self.start("--state", "state", "--from", "older", "--rate", "2000")
-        for _ in range(4):
-            time.sleep(0.15)
+        for _ in range(4):  # each has a checkpoint before it is killed: one without begins anew
+            before = count()
+            self.wait_for(lambda: count() > before or self.process.poll() is not None)
             self.process.kill()
             self.process.wait()
             self.start("--state", "state", "--rate", "2000")
