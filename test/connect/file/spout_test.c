@@ -1,3 +1,4 @@
+#include "connect/file/settings.h"
 #include "harness/fake_collector.h"
 
 #include <gale/file.h>
@@ -49,6 +50,7 @@ static void define(fixture *f, const char *path, uint32_t max_attempts, bool rep
         .size = sizeof options, .path = path, .max_attempts = max_attempts, .repeat = repeat
     };
     assert_int_equal(gale_file_spout(&options, &f->spout, NULL), 0);
+    ((gx_file_settings *)f->spout.user)->block = 2; /* bytes: so tasks take lines of one letter in turn */
 }
 
 static void begin(fixture *f, const char *text) {
