@@ -92,6 +92,7 @@ static void read_task(gx_file_blocks blocks, bool breaks, lines *to) {
         open_at(&reader, place);
         blocks = begun;
     }
+    assert_int_equal(gx_file_reader_next_at(&reader), s.text.size); /* all have read to the end */
     gx_file_reader_close(&reader);
 }
 
