@@ -34,5 +34,6 @@ static int next_of_several(gx_file_blocks *blocks, gx_file_reader *reader, gale_
 
 int gx_file_blocks_next(gx_file_blocks *blocks, gx_file_reader *reader, gale_str *ret_line, gale_error *error) {
     if (GX_LIKELY(blocks->tasks == 1)) return gx_file_reader_next(reader, ret_line, error);
+    if (!reader->regular) return blocks->task == 0 ? gx_file_reader_next(reader, ret_line, error) : 0;
     return next_of_several(blocks, reader, ret_line, error);
 }

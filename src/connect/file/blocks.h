@@ -8,6 +8,7 @@
  *          from there is a line's end, or a line, of another block.
  *          Lines that begin behind the size that the file had when it was opened belong to nobody: a file that grows would have
  *          gaps where tasks had come to its end before. One task reads on to the end that it finds.
+ *          What is not a regular file is the first task's.
  * Threads: one at a time. Owner: a value; the reader is its caller's. */
 #ifndef GX_CONNECT_FILE_BLOCKS_H
 #define GX_CONNECT_FILE_BLOCKS_H

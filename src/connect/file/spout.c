@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { BYTES_AT_ONCE = 16 << 10 /* of lines in a call of `next`, but for the last of them */ };
+
 /* What earlier tasks had, while they are restored: another number of them. */
 typedef struct parts {
     gx_file_saved *list;
@@ -109,18 +111,14 @@ static bool copy_path(spout *lines, gale_str path) {
     return true;
 }
 
-/* A pipe's bytes go to whoever reads first, and come once. */
-static int check_kind(const spout *lines, gale_error *error) {
+/* A pipe has no blocks: the first task reads it. */
+static int check_kind(spout *lines, gale_error *error) {
     if (lines->reader.regular) return 0;
     const char *name = strcmp(lines->path, "-") == 0 ? "standard input" : lines->path;
-    if (lines->instance.context->task_count > 1) {
-        return gale_error_set(error, GALE_INVALID, "%s: %u tasks cannot share what is not a regular file; use one task",
-                              name, lines->instance.context->task_count);
-    }
-    if (lines->repeat) {
-        return gale_error_set(error, GALE_INVALID, "%s: only a regular file can be read repeatedly", name);
-    }
-    return 0;
+    lines->told.block = 0;
+    return lines->repeat
+               ? gale_error_set(error, GALE_INVALID, "%s: only a regular file can be read repeatedly", name)
+               : 0;
 }
 
 /* A run that goes on may find it under the name that it was given since. */
@@ -302,19 +300,37 @@ static int emit(const spout *lines, gx_retry *retry, gale_collector *out, uint32
     return gx_file_row_emit(&lines->row, retry, out, id, (gale_str){ lines->asked.data, lines->asked.size });
 }
 
+/* How many lines go out in a call. */
+static uint32_t many_of(const spout *lines, gale_collector *out) {
+    if (!lines->row.line_alone || gx_pace_any(&lines->pace)) return 1;
+    uint64_t room = gale_room(out);
+    return room < GX_RETRY_MANY ? (uint32_t)room : GX_RETRY_MANY;
+}
+
+/* Lines that come for the first time. If there is no further one, the next call says why. */
+static int next_lines(spout *lines, gale_collector *out, gale_wait *wait) {
+    gx_retry *retry = &lines->sent.own;
+    uint32_t ids[GX_RETRY_MANY], count = 0, most = many_of(lines, out);
+    size_t bytes = 0;
+    int next = GALE_NEXT_NOTHING;
+    while (count < most && bytes < BYTES_AT_ONCE && !take_line(lines, out, wait, &ids[count], &next))
+        bytes += retry->slots[ids[count++]].size;
+    if (count > 1) return gx_retry_emit_many(retry, out, ids, count);
+    if (count) next = emit(lines, retry, out, ids[0]);
+    if (count && next == GALE_NEXT_EMITTED) gx_pace_step(&lines->pace);
+    return next;
+}
+
 static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
     spout *lines = self;
     gx_retry *retry = gx_file_sent_waiting(&lines->sent);
     if (lines->ended && !retry) return GALE_NEXT_DONE;
     if (GX_UNLIKELY(lines->missing)) return refuse_missing(lines, out);
     if (!gx_pace_ready(&lines->pace, &wait->until)) return GALE_NEXT_UNTIL;
+    if (GX_LIKELY(!retry)) return next_lines(lines, out, wait);
     uint32_t id = 0;
-    int next;
-    if (retry)
-        (void)gx_retry_take(retry, &id);
-    else if (take_line(lines, out, wait, &id, &next))
-        return next;
-    next = emit(lines, retry ? retry : &lines->sent.own, out, id);
+    (void)gx_retry_take(retry, &id);
+    int next = emit(lines, retry, out, id);
     if (next == GALE_NEXT_EMITTED) gx_pace_step(&lines->pace);
     return next;
 }
