@@ -79,8 +79,7 @@ static void where_waking_takes_long_it_spins_for_as_long_as_a_round_trip_takes(v
 static void one_that_is_asked_for_steps_makes_them_however_long_they_take(void **state) {
     (void)state;
     gx_idle p = gx_idle_new(100);
-    for (uint32_t times = 1; times < 100; times++)
-        assert_false(gx_idle_parks(&p, times, (int64_t)times * 1000000000));
+    for (uint32_t times = 1; times < 100; times++) assert_false(gx_idle_parks(&p, times, (int64_t)times * 1000000000));
     assert_true(gx_idle_parks(&p, 100, 0));
 }
 

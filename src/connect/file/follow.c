@@ -115,8 +115,7 @@ static int take_line(spout *lines, gale_collector *out, gale_wait *wait, uint32_
         *ret_next = GALE_NO_MEMORY; /* the engine backs off and asks again */
         return 1;
     }
-    if (rc == GALE_NO_MEMORY)
-        gale_error_set(error, rc, "%s: the next line does not fit into memory", lines->path.data);
+    if (rc == GALE_NO_MEMORY) gale_error_set(error, rc, "%s: the next line does not fit into memory", lines->path.data);
     *ret_next = stop(lines, out, rc, error);
     return 1;
 }

@@ -105,7 +105,8 @@ static int refuse_changed(const gx_file_reader *reader, int64_t size, gale_error
                               " at least; what it held behind %s was not read",
                               name(reader), about.size, size, behind);
     return gale_error_set(error, GALE_DAMAGED,
-                          "%s: was changed before byte %" PRId64 " while it was read; what it held behind %s was not read",
+                          "%s: was changed before byte %" PRId64
+                          " while it was read; what it held behind %s was not read",
                           name(reader), size, behind);
 }
 

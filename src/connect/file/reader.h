@@ -57,8 +57,8 @@ struct gx_file_reader {
     int fd;
     bool regular;
     bool at_end;
-    bool growing; /* what has no newline at the end waits for it: whoever opened it says so */
-    bool in_hole; /* what comes next belongs to a hole as long as it is NULs */
+    bool growing;   /* what has no newline at the end waits for it: whoever opened it says so */
+    bool in_hole;   /* what comes next belongs to a hole as long as it is NULs */
     bool uncounted; /* parts of the file were skipped: `number` is not the line's */
 };
 

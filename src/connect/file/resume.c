@@ -33,7 +33,8 @@ static int check_tasks(const gx_file_resume *resume, const gx_file_state *found,
     if (found->task == own->task && found->tasks == own->tasks) return 0;
     return gale_error_set(error, GALE_INVALID,
                           "state file '%s' was written by task %" PRIu32 " of %" PRIu32 ", this is task %" PRIu32
-                          " of %" PRIu32 ": tasks have blocks of the file; keep the number of tasks, or remove the state "
+                          " of %" PRIu32
+                          ": tasks have blocks of the file; keep the number of tasks, or remove the state "
                           "files",
                           resume->path, found->task + 1, found->tasks, own->task + 1, own->tasks);
 }

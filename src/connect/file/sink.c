@@ -37,11 +37,11 @@ typedef struct sink {
     bool append;
     bool overwrite;
     bool sync;
-    bool restored;  /* a checkpoint has had it */
-    bool keeps;     /* in `made`, what its files are to a durable run */
-    int broken;     /* the code of what failed */
+    bool restored;    /* a checkpoint has had it */
+    bool keeps;       /* in `made`, what its files are to a durable run */
+    int broken;       /* the code of what failed */
     gale_error error; /* of the call that finds a tuple's file: too large to be made for each */
-    int64_t looked; /* when its files were looked at last, by the context's clock */
+    int64_t looked;   /* when its files were looked at last, by the context's clock */
     gx_made made;
 } sink;
 

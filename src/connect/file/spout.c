@@ -116,9 +116,8 @@ static int check_kind(spout *lines, gale_error *error) {
     if (lines->reader.regular) return 0;
     const char *name = strcmp(lines->path, "-") == 0 ? "standard input" : lines->path;
     lines->told.block = 0;
-    return lines->repeat
-               ? gale_error_set(error, GALE_INVALID, "%s: only a regular file can be read repeatedly", name)
-               : 0;
+    return lines->repeat ? gale_error_set(error, GALE_INVALID, "%s: only a regular file can be read repeatedly", name)
+                         : 0;
 }
 
 /* A run that goes on may find it under the name that it was given since. */
@@ -159,10 +158,20 @@ static int recount(spout *lines, uint32_t tasks, gale_error *error) {
     return rc < 0 ? rc : GALE_OK;
 }
 
+/* What this task opens. To open a named pipe waits for a writer, who may come and go while the first task reads: the others,
+ * which read nothing of a pipe, open nothing of it. */
+static const char *name_to_open(const spout *lines) {
+    gx_file_about about;
+    if (lines->instance.context->task_index == 0) return lines->path;
+    bool is_pipe = gx_file_about_path(lines->path, &about, NULL) == GALE_OK && !about.regular;
+    return is_pipe ? "/dev/null" : lines->path;
+}
+
 static int open_reader(spout *lines, const gx_file_settings *given, gale_error *error) {
     gx_file_reader reader = { .fd = -1 };
     lines->missing = may_be_renamed(lines);
-    int rc = lines->missing ? 0 : gx_file_reader_open(&reader, &lines->instance.heap, lines->path, &lines->rule, error);
+    const char *name = name_to_open(lines);
+    int rc = lines->missing ? 0 : gx_file_reader_open(&reader, &lines->instance.heap, name, &lines->rule, error);
     if (rc < 0) return rc;
     lines->reader = reader;
     if (!lines->missing) rc = check_kind(lines, error);

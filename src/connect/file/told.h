@@ -9,7 +9,7 @@
 
 typedef struct gx_file_told {
     const gale_context *context;
-    int64_t block; /* bytes, where tasks share the file (connect/file/blocks.h): the one that has the line logs it; 0: they do not */
+    int64_t block;  /* bytes, where tasks share the file: the one that has the line logs it; 0: they do not */
     int64_t before; /* what lies before it was logged by an earlier run */
 } gx_file_told;
 

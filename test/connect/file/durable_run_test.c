@@ -1,7 +1,7 @@
 /* From file to file in durable runs that end at any step, without a word: the lines of the output are those of the input,
  * each once, whatever came between. */
-#include "connect/file/settings.h"
 #include "base/random.h"
+#include "connect/file/settings.h"
 #include "harness/cm.h"
 #include "harness/memory_store.h"
 

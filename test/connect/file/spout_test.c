@@ -1,11 +1,13 @@
 #include "connect/file/settings.h"
 #include "harness/fake_collector.h"
 
+#include <fcntl.h>
 #include <gale/file.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -189,6 +191,19 @@ static void a_pipe_is_read_by_the_first_task(void **state) {
     f->self = NULL;
     f->spout.free_user = NULL;
     close(ends[0]);
+}
+
+/* A task that opened it, too, would wait for another writer, and the run would not end. */
+static void a_named_pipe_is_opened_by_the_first_task_alone(void **state) {
+    fixture *f = *state;
+    unlink(f->path);
+    assert_int_equal(mkfifo(f->path, 0600), 0);
+    f->fake.context.task_count = 2;
+    f->fake.context.task_index = 1;
+    define(f, f->path, 0, false);
+    assert_int_equal(fake_open(&f->fake, &f->spout, &f->self), 0);
+    assert_int_equal(open(f->path, O_WRONLY | O_NONBLOCK), -1); /* nobody reads it */
+    assert_int_equal(next(f), GALE_NEXT_DONE);
 }
 
 /* --- Many a call -------------------------------------------------------------------------------------------------- */
@@ -464,6 +479,7 @@ int main(void) {
         CASE(a_failed_line_comes_again_before_new_ones_and_after_done),
         CASE(tasks_share_the_lines_of_a_file),
         CASE(a_pipe_is_read_by_the_first_task),
+        CASE(a_named_pipe_is_opened_by_the_first_task_alone),
         CASE(lines_go_out_many_a_call_as_there_is_room),
         CASE(one_line_a_call_goes_out_where_there_is_a_rate),
         CASE(long_lines_make_a_call_short),
