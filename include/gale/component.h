@@ -146,6 +146,7 @@ typedef struct gale_collector_ops {
     void (*wish_checkpoint)(gale_collector *out); /* gale/state.h */
     int64_t (*source_lost)(gale_collector *out, bool (*is_lost)(void *user, uint64_t message_id), void *user);
     bool (*part_is_full)(gale_collector *out);
+    uint64_t (*room)(gale_collector *out);
 } gale_collector_ops;
 
 struct gale_collector {
@@ -197,7 +198,7 @@ GALE_API int gale_emit_many(gale_collector *out, uint32_t stream, const gale_val
 
 /* The same for gale_emit_tracked, each with a message id of its own, so many as `rows`. GALE_AGAIN says that those behind
  * the first `*emitted` are to be tried later. The trees of one call begin at the same time. Max spout pending is looked at
- * between calls of `next`: all that one emits is emitted. */
+ * between calls of `next`: all that one emits is emitted. gale_room says how many do not exceed it. */
 GALE_API int gale_emit_many_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                                     size_t rows, const uint64_t *message_ids, size_t *emitted);
 
@@ -334,6 +335,16 @@ GALE_INLINE void gale_health(gale_collector *out, const char *text) {
 GALE_INLINE uint64_t gale_pending(gale_collector *out) {
     GALE_ASSERT(out);
     return out->ops->pending(out);
+}
+
+/* How many trees this call of `next` may begin, at least 1: what max spout pending and the task's turn leave. A spout that emits
+ * many a call (gale_emit_many_tracked) emits no more, since both are looked at between calls only. 1 where the component is
+ * run by something that does not know of it, and outside of `next`. */
+GALE_INLINE uint64_t gale_room(gale_collector *out) {
+    GALE_ASSERT(out);
+    bool has = out->ops->size >= offsetof(gale_collector_ops, room) + sizeof out->ops->room;
+    uint64_t room = has && out->ops->room ? out->ops->room(out) : 1;
+    return room ? room : 1;
 }
 
 /* For a spout whose tuples come from where each has an answer of its own, as a connection: what came from there is

@@ -18,8 +18,8 @@ GALE_BEGIN
 /* Emits the lines of a file, without their ends ("\n" or "\r\n"), tracked. Output: (line): a string, or bytes when the
  * line is not UTF-8. With `emit`, also where it stands: offset (of its first byte, in bytes), number (from 1), file (the
  * path that was told). They are the same when a line comes again, and after a resume. A line that fails is emitted again, until it has been tried `max_attempts` times; then it is
- * reported and given up. With several tasks, task i of n takes the lines i, i + n, ... Obeys `gale.input` (another
- * path) and `gale.rate` (lines a second and task).
+ * reported and given up. Task i of n takes the lines that begin in the blocks i, i + n, ... of 1 MiB; with `number`
+ * each reads the whole file. Obeys `gale.input` (another path) and `gale.rate` (lines a second and task).
  *
  * With `state`, the spout keeps the place of its oldest unanswered line in a small file of that name, and goes on from
  * there when it opens again, after a crash too (and says so, gale_resume): at least once, because everything before
@@ -50,7 +50,7 @@ GALE_BEGIN
  * In a durable run what is followed is gone on with as docs/semantics/durable-files.md says; `state` and `repeat` exclude it. */
 typedef struct gale_file_spout_options {
     size_t size;
-    const char *path;      /* "-" is the standard input; several tasks cannot share it or a pipe */
+    const char *path;      /* "-" is the standard input; the first task reads it, as it does a pipe */
     uint32_t max_attempts; /* 0: 3 */
     bool repeat;           /* begin again at the end (files only), without end */
     const char *state;     /* path of the state file; NULL: none, the file is read from its beginning */

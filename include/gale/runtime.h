@@ -35,8 +35,8 @@ typedef struct gale_runtime_options {
     const gale_clock *clock;         /* default: the machine's monotonic clock */
     uint64_t seed;                   /* default: from the machine's entropy */
     uint32_t executors;              /* default: as many as the process may use cores */
-    uint32_t spins;                  /* empty steps, at the most, before an executor's thread parks: the first
-                                        quarter spins, the rest yields. Adapts; default 2000 */
+    uint32_t spins;                  /* at most so many empty steps before an executor's thread parks: the first
+                                        quarter spins, the rest yields. Adapts. 0: 2000, and at most 50 us */
     uint64_t ring_memory;            /* bytes for all rings between executors; default 32 MiB */
     bool until_drained;              /* drain by itself when every spout says that it is done */
     bool inactive;                   /* open nothing before gale_runtime_activate */

@@ -503,6 +503,19 @@ static void begin_together(gx_task *task, bool together) {
     gx_turn_let_begin(ex);
 }
 
+/* Trees of one call of `next` count as that many, but for the one that the call itself counts as. */
+static void take_room(gx_task *task, size_t trees) {
+    gx_spout_life *life = &task->spout;
+    size_t more = trees > 1 ? trees - 1 : 0;
+    if (life->room) life->room = more < life->room ? life->room - more : 1;
+}
+
+static uint64_t do_room(gale_collector *out) {
+    const gx_spout_life *life = &task_of(out)->spout;
+    uint64_t open = life->pending < life->max_pending ? life->max_pending - life->pending : 0;
+    return open < life->room ? open : life->room;
+}
+
 static int do_emit_many_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                                 size_t rows, const uint64_t *message_ids, size_t *emitted) {
     gx_task *task = task_of(out);
@@ -518,6 +531,7 @@ static int do_emit_many_tracked(gale_collector *out, uint32_t stream, const gale
         if (done < rows && rc >= 0) done++;
     }
     if (slow) begin_together(task, false);
+    take_room(task, done);
     *emitted = done;
     return rc < 0 ? rc : GALE_OK;
 }
@@ -734,6 +748,7 @@ const gale_collector_ops *gx_collector_ops(void) {
         .wish_checkpoint = gx_state_wish,
         .source_lost = do_source_lost,
         .part_is_full = gx_parts_full,
+        .room = do_room,
     };
     return &ops;
 }

@@ -117,7 +117,7 @@ GX_INLINE bool goes_on(gx_executor *ex, const gx_task *task) {
 static size_t burst(gx_executor *ex, gx_task *task) {
     GX_CHECK(task->executor == ex && task->open);
     int (*next)(void *, gale_collector *, gale_wait *) = task->plan->built->spout.next;
-    size_t calls = 0;
+    gx_spout_life *life = &task->spout;
     bool more = true;
     if (GX_UNLIKELY(task->spout.readable)) gx_watches_let_go(task);
     int64_t began = gx_executor_time(ex);
@@ -125,15 +125,18 @@ static size_t burst(gx_executor *ex, gx_task *task) {
     task->spout.began = began;
     gx_turn_begin(ex, task);
     ex->run_end = (const unsigned char *)ex; /* any place */
-    while (calls < GX_SPOUT_BURST && more && goes_on(ex, task)) {
+    life->room = GX_SPOUT_BURST;
+    while (life->room && more && goes_on(ex, task)) {
         gale_wait wait = { 0, -1 };
         task->reported = false;
         int said = next(task->self, &task->out, &wait);
-        calls++;
+        life->room--;
         if (GX_LIKELY(said == GALE_NEXT_EMITTED)) continue;
-        if (calls > 1) take_answer(ex, task, GALE_NEXT_EMITTED, NULL);
+        if (life->room < GX_SPOUT_BURST - 1) take_answer(ex, task, GALE_NEXT_EMITTED, NULL);
         more = take_answer(ex, task, said, &wait);
     }
+    size_t calls = GX_SPOUT_BURST - life->room;
+    life->room = 0;
     if (more && calls) take_answer(ex, task, GALE_NEXT_EMITTED, NULL);
     gx_turn_end(ex);
     task->spout.calls = calls;

@@ -9,7 +9,7 @@
 
 #include "engine/executor.h"
 
-enum { GX_SPOUT_BURST = 256 }; /* calls of next a task and step */
+enum { GX_SPOUT_BURST = 256 }; /* trees a task and step, or calls of next that emit none, or untracked tuples */
 
 /* Activates or deactivates what the phase asks for. Returns how many spouts: each may have emitted. */
 size_t gx_spout_activation(gx_executor *ex);

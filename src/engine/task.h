@@ -51,7 +51,8 @@ typedef struct gx_spout_life {
     uint32_t idle;      /* times in a row that it had nothing */
     uint32_t errors;    /* in a row */
     int64_t began;      /* its last turn */
-    size_t calls;       /* of that */
+    size_t calls;       /* of that; trees of one call count each */
+    size_t room;        /* that its turn leaves, in calls */
     uint64_t pending;   /* open trees */
     uint64_t max_pending;
     gx_tree_list replays; /* to be emitted again, now or when it is not held any more */

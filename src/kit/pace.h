@@ -34,6 +34,11 @@ GX_INLINE bool gx_pace_ready(gx_pace *pace, int64_t *ret_until) {
     return gx_pace_wait(pace, ret_until);
 }
 
+/* Is there a pace? */
+GX_INLINE bool gx_pace_any(const gx_pace *pace) {
+    return pace->step || pace->step_fraction;
+}
+
 /* One has gone out. */
 void gx_pace_step(gx_pace *pace);
 

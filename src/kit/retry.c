@@ -178,22 +178,28 @@ static void settle_failed(gx_retry *retry, uint32_t id, const gale_failure *fail
     }
 }
 
-GX_INLINE int emit_row(gx_retry *retry, gale_collector *out, uint32_t id, const gale_value *values, size_t count) {
-    gx_retry_slot *slot = &retry->slots[id];
-    int rc = gale_emit_tracked(out, 0, values, count, retry->tag | id);
-    if (GX_LIKELY(rc >= 0)) {
-        slot->attempts++;
-        slot->state = GX_RETRY_OPEN;
-        return GALE_NEXT_EMITTED;
-    }
+/* What `next` returns for a line that the collector has refused. */
+static GX_COLD int refused(gx_retry *retry, uint32_t id, int rc) {
     if (rc == GALE_AGAIN || rc == GALE_NO_MEMORY || rc == GALE_STOPPED) {
         queue_first(retry, id);
         return rc == GALE_AGAIN ? GALE_NEXT_NOTHING : rc;
     }
-    slot->attempts++;
+    retry->slots[id].attempts++;
     gale_failure failure = { .size = sizeof failure, .reason = GALE_REASON_FAILED, .text = gale_error_text(rc) };
     settle_failed(retry, id, &failure);
     return rc;
+}
+
+GX_INLINE void emitted(gx_retry *retry, uint32_t id) {
+    retry->slots[id].attempts++;
+    retry->slots[id].state = GX_RETRY_OPEN;
+}
+
+GX_INLINE int emit_row(gx_retry *retry, gale_collector *out, uint32_t id, const gale_value *values, size_t count) {
+    int rc = gale_emit_tracked(out, 0, values, count, retry->tag | id);
+    if (GX_UNLIKELY(rc < 0)) return refused(retry, id, rc);
+    emitted(retry, id);
+    return GALE_NEXT_EMITTED;
 }
 
 int gx_retry_emit_row(gx_retry *retry, gale_collector *out, uint32_t id, const gale_value *values, size_t count) {
@@ -203,6 +209,22 @@ int gx_retry_emit_row(gx_retry *retry, gale_collector *out, uint32_t id, const g
 int gx_retry_emit(gx_retry *retry, gale_collector *out, uint32_t id) {
     gale_value line = gx_retry_line(&retry->slots[id]);
     return emit_row(retry, out, id, &line, 1);
+}
+
+int gx_retry_emit_many(gx_retry *retry, gale_collector *out, const uint32_t *ids, uint32_t count) {
+    gale_value values[GX_RETRY_MANY];
+    uint64_t message_ids[GX_RETRY_MANY];
+    size_t done = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        values[i] = gx_retry_line(&retry->slots[ids[i]]);
+        message_ids[i] = retry->tag | ids[i];
+    }
+    int rc = gale_emit_many_tracked(out, 0, values, 1, count, message_ids, &done);
+    for (size_t i = 0; i < done; i++) emitted(retry, ids[i]);
+    if (GX_LIKELY(rc >= 0)) return GALE_NEXT_EMITTED;
+    for (size_t i = count; --i > done;) queue_first(retry, ids[i]);
+    int said = refused(retry, ids[done], rc);
+    return done ? GALE_NEXT_EMITTED : said;
 }
 
 void gx_retry_ack(gx_retry *retry, uint64_t id) {

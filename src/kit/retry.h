@@ -99,6 +99,11 @@ GX_INLINE bool gx_retry_waiting(const gx_retry *retry) {
  * line is the first in the queue; any other refusal counts as an attempt. */
 int gx_retry_emit(gx_retry *retry, gale_collector *out, uint32_t id);
 
+/* The same for several lines at once, at most GX_RETRY_MANY, in this order: GALE_NEXT_EMITTED if the first could be emitted. What comes behind
+ * one that was refused was not tried: it is the first in the queue. */
+enum { GX_RETRY_MANY = 64 };
+int gx_retry_emit_many(gx_retry *retry, gale_collector *out, const uint32_t *ids, uint32_t count);
+
 /* The same for a tuple that has more than the line: these values, whatever they are made of. */
 int gx_retry_emit_row(gx_retry *retry, gale_collector *out, uint32_t id, const gale_value *values, size_t count);
 

@@ -27,7 +27,6 @@
 enum {
     RING_MAX = 256 << 10,
     RING_MIN = 32 << 10,
-    SPINS = 2000,
     LOOKS = 4, /* for news, between two empty steps of one that spins */
     WAIT_LOOK = 250 * GALE_MILLISECOND,
 };
@@ -108,7 +107,7 @@ static void take_options(gale_runtime *runtime, const gale_runtime_options *opti
     shared->executor_count = options->executors ? options->executors : gx_os_cpu_count();
     if (shared->executor_count > GALE_EXECUTORS_MAX) shared->executor_count = GALE_EXECUTORS_MAX;
     shared->fatal = (gale_error)GALE_ERROR_INIT;
-    runtime->spins = options->spins ? options->spins : SPINS;
+    runtime->spins = options->spins;
 }
 
 /* The runtime's clock goes on from the checkpoint's. */
@@ -331,13 +330,12 @@ static void look_out(gx_executor *ex) {
 
 /* An empty step. */
 static void rest(gale_runtime *runtime, gx_executor *ex, uint32_t times, gx_idle *idle) {
-    if (times < idle->steps / 4) {
-        look_out(ex);
-    } else if (times < idle->steps) {
-        gx_os_cpu_yield();
-    } else {
+    if (gx_idle_parks(idle, times, ex->now))
         park(runtime, ex, idle);
-    }
+    else if (times < idle->steps / 4)
+        look_out(ex);
+    else
+        gx_os_cpu_yield();
 }
 
 /* The last executor that closes its tasks must still see the phase closed: executor 0 stays for that. */

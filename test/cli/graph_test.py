@@ -151,7 +151,7 @@ class Forms(Case):
         self.assertIn("digraph \"from-properties\"", run(path, "--dot", "--filter", self.folder / "p"))
 
     def test_the_ending_of_the_output_says_which_form(self):
-        for ending, begins in {".svg": "<svg ", ".dot": "digraph ", ".mmd": "flowchart LR", ".json": "{", ".txt": "  ╔═"}.items():
+        for ending, begins in {".svg": "<svg ", ".dot": "digraph ", ".mmd": "flowchart LR", ".json": "{", ".txt": "╔═"}.items():
             path = self.folder / ("out" + ending)
             self.assertEqual(run(WORD_COUNT, "-o", path), "")
             self.assertTrue(path.read_text().startswith(begins), ending)
@@ -168,7 +168,7 @@ class Forms(Case):
                              "--mermaid, --json or --text\n")
             self.assertFalse(path.exists())
         run(WORD_COUNT, "--text", "-o", self.folder / "out")
-        self.assertTrue((self.folder / "out").read_text().startswith("  ╔═"))
+        self.assertTrue((self.folder / "out").read_text().startswith("╔═"))
 
 
 class Terminals(Case):

@@ -248,6 +248,10 @@ static void wish_checkpoint(gale_collector *out) {
     of(out)->wishes++;
 }
 
+static uint64_t room(gale_collector *out) {
+    return of(out)->room;
+}
+
 static bool part_is_full(gale_collector *out) {
     fake_collector *fake = of(out);
     return fake->part_rows && ++fake->part_asked >= fake->part_rows;
@@ -287,6 +291,7 @@ static const gale_collector_ops ops = {
     .wish_checkpoint = wish_checkpoint,
     .source_lost = source_lost,
     .part_is_full = part_is_full,
+    .room = room,
     .health = health,
     .reset_timeout = reset_timeout,
     .congest = congest,

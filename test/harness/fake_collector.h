@@ -77,6 +77,7 @@ typedef struct fake_collector {
     size_t watch_count;
     int watch_error; /* when negative, none is made */
 
+    uint64_t room;       /* of gale_room */
     uint64_t part_rows;  /* of a part (gale_part_is_full); 0: no part is ever full */
     uint64_t part_asked; /* how often that was asked since the call began, which is for the test to say */
 

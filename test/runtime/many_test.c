@@ -677,6 +677,8 @@ typedef struct flood {
     size_t most; /* that it could emit in one call */
     int rc;
     bool done;
+    bool by_room; /* it emits as many as gale_room says */
+    size_t open_most;
     size_t told_most; /* in one call */
     uint8_t told[2000];
 } flood;
@@ -692,10 +694,13 @@ static int next_flood(void *self, gale_collector *out, gale_wait *wait) {
         ids[i] = i;
     }
     if (f->emitted == f->rows) return GALE_NEXT_DONE;
-    f->rc = gale_emit_many_tracked(out, 0, values + f->emitted, 1, f->rows - f->emitted, ids + f->emitted, &rows);
+    size_t left = f->rows - f->emitted, room = f->by_room ? gale_room(out) : left;
+    size_t wanted = left < room ? left : room;
+    f->rc = gale_emit_many_tracked(out, 0, values + f->emitted, 1, wanted, ids + f->emitted, &rows);
     f->emitted += rows;
     if (rows > f->most) f->most = rows;
-    assert_int_equal(f->rc < 0, f->emitted < f->rows);
+    if (gale_pending(out) > f->open_most) f->open_most = gale_pending(out);
+    assert_int_equal(f->rc < 0, rows < wanted);
     return GALE_NEXT_EMITTED;
 }
 
@@ -734,6 +739,19 @@ static void run_flood(flood *f, uint32_t executors, const char *key, gale_value 
         assert_int_equal(f->told[i], 1);
     }
     rig_fini(&w.r);
+}
+
+static void a_spout_that_emits_as_many_as_there_is_room_keeps_max_spout_pending(void **state) {
+    flood f = { .rows = 2000, .by_room = true };
+    run_flood(&f, *(uint32_t *)*state, "topology.max.spout.pending", gale_i64(7));
+    assert_int_equal(f.open_most, 7);
+    assert_in_range(f.most, 2, 7);
+}
+
+static void room_is_what_the_turn_leaves(void **state) {
+    flood f = { .rows = 2000, .by_room = true };
+    run_flood(&f, *(uint32_t *)*state, NULL, gale_null());
+    assert_int_equal(f.most, 256); /* the first call of a turn takes all of it, and no more */
 }
 
 static void a_spout_is_told_of_each_of_many_by_its_own_message_id(void **state) {
@@ -813,6 +831,8 @@ int main(void) {
         ON(no_rows_are_no_reason_to_refuse),
         ON(to_no_stream_of_its_own_none_is_emitted),
         ON(a_collector_without_it_emits_one_after_the_other),
+        ON(a_spout_that_emits_as_many_as_there_is_room_keeps_max_spout_pending),
+        ON(room_is_what_the_turn_leaves),
         ON(a_spout_is_told_of_each_of_many_by_its_own_message_id),
         cmocka_unit_test(trees_of_one_call_begin_together_and_those_of_a_slow_spout_too),
         ON(trees_that_acker_tasks_keep_are_begun_at_once_too),

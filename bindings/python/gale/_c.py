@@ -491,6 +491,7 @@ GALE = {
     "gale_part_is_full": (c.c_bool, pointer),
     "gale_report": (None, pointer, text),
     "gale_pending": (u64, pointer),
+    "gale_room": (u64, pointer),
     "gale_stop": (None, pointer, c.c_int, text),
     "gale_batch_next": (pointer, pointer),
     "gale_tuple_size": (size, pointer),

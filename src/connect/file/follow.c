@@ -18,7 +18,8 @@ typedef struct spout {
     gx_pace pace;
     uint32_t last_tag; /* of earlier tasks, when there was another number of them */
     bool other_tasks;
-    bool ended; /* by an error */
+    bool ended;       /* by an error */
+    gale_error error; /* of the call that reads a line: too large to be made for each */
 } spout;
 
 static void free_spout(spout *lines) {
@@ -51,6 +52,7 @@ static int spout_open(void *user, const gale_context *context, gale_collector *o
     spout *lines = gx_define_instance(context, sizeof *lines);
     if (!lines) return GALE_NO_MEMORY;
     lines->out = out;
+    lines->error = (gale_error)GALE_ERROR_INIT;
     lines->row = given->row;
     lines->path = (gx_buf)GX_BUF_INIT(&lines->instance.heap);
     gx_file_sent_init(&lines->sent, &lines->instance.heap, out, given->options.max_attempts);
@@ -85,11 +87,11 @@ static int wait_for_more(spout *lines, int64_t until, gale_wait *wait) {
 
 /* Reads on into a slot: 0, or what `next` is to return if it is not. */
 static int take_line(spout *lines, gale_collector *out, gale_wait *wait, uint32_t *ret_id, int *ret_next) {
-    gale_error error = GALE_ERROR_INIT;
+    gale_error *error = &lines->error;
     gx_file_tail *tail = NULL;
     gale_str line;
     int64_t until = INT64_MAX;
-    int rc = gx_file_followed_next(&lines->files, &tail, &line, &until, &error);
+    int rc = gx_file_followed_next(&lines->files, &tail, &line, &until, error);
     if (rc > 0) {
         gx_file_reader *reader = &tail->reader;
         rc = gx_retry_add(&lines->sent.own, line, gx_file_reader_is_text(reader), reader->number, ret_id);
@@ -113,9 +115,8 @@ static int take_line(spout *lines, gale_collector *out, gale_wait *wait, uint32_
         *ret_next = GALE_NO_MEMORY; /* the engine backs off and asks again */
         return 1;
     }
-    if (rc == GALE_NO_MEMORY)
-        gale_error_set(&error, rc, "%s: the next line does not fit into memory", lines->path.data);
-    *ret_next = stop(lines, out, rc, &error);
+    if (rc == GALE_NO_MEMORY) gale_error_set(error, rc, "%s: the next line does not fit into memory", lines->path.data);
+    *ret_next = stop(lines, out, rc, error);
     return 1;
 }
 

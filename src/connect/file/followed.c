@@ -194,7 +194,7 @@ int gx_file_followed_init(gx_file_followed *f, gx_heap *heap, const char *path, 
                           gx_file_follow_options options, gale_error *error) {
     gale_error why = GALE_ERROR_INIT;
     *f = (gx_file_followed){ .heap = heap, .context = context, .options = options, .watch = { -1 } };
-    f->told = (gx_file_told){ context, false };
+    f->told = (gx_file_told){ .context = context };
     f->options.rule.tell = gx_file_told_tell;
     f->options.rule.user = &f->told;
     f->look_at = INT64_MAX;

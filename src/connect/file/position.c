@@ -41,9 +41,9 @@ bool gx_file_position_tell(const gale_value *values, size_t count, gx_buf *out) 
         uint8_t type = shape[i] == 'y' ? GALE_TYPE_BYTES : shape[i] == 'i' ? GALE_TYPE_I64 : GALE_TYPE_BOOL;
         if (values[i].type != type) return false;
     }
-    gx_buf_format(out, "%.*s, line %" PRId64 ", byte %" PRId64 "%s", (int)values[0].size,
-                  (const char *)values[0].as.bytes, values[5].as.i64 + 1, values[3].as.i64,
-                  values[9].as.boolean ? ", its end" : "");
+    gx_buf_format(out, "%.*s, ", (int)values[0].size, (const char *)values[0].as.bytes);
+    if (values[7].as.i64 == 1) gx_buf_format(out, "line %" PRId64 ", ", values[5].as.i64 + 1);
+    gx_buf_format(out, "byte %" PRId64 "%s", values[3].as.i64, values[9].as.boolean ? ", its end" : "");
     return true;
 }
 

@@ -6,9 +6,10 @@
 #include "base/utf8.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { FIRST_SIZE = 64 << 10, CHEAP_MOVE = 4 << 10, AT_ONCE = 16 << 20 /* that are passed by */ };
+enum { NUMBER = 40, FIRST_SIZE = 64 << 10, CHEAP_MOVE = 4 << 10, AT_ONCE = 16 << 20 /* that are passed by */ };
 
 int gx_file_reader_open(gx_file_reader *reader, gx_heap *heap, const char *path, const gx_file_rule *rule,
                         gale_error *error) {
@@ -93,15 +94,20 @@ static int refuse_changed(const gx_file_reader *reader, int64_t size, gale_error
     gx_file_about about;
     int rc = gx_file_about_open(reader->fd, reader->path, &about, error);
     if (rc < 0) return rc;
+    char behind[NUMBER];
+    if (reader->uncounted)
+        snprintf(behind, sizeof behind, "byte %" PRId64, gx_file_reader_next_at(reader));
+    else
+        snprintf(behind, sizeof behind, "line %" PRIu64, reader->number);
     if (about.size < size)
         return gale_error_set(error, GALE_DAMAGED,
                               "%s: was cut to %" PRId64 " bytes while it was read, of %" PRId64
-                              " at least; what it held behind line %" PRIu64 " was not read",
-                              name(reader), about.size, size, reader->number);
+                              " at least; what it held behind %s was not read",
+                              name(reader), about.size, size, behind);
     return gale_error_set(error, GALE_DAMAGED,
-                          "%s: was changed before byte %" PRId64 " while it was read; what it held behind line %" PRIu64
-                          " was not read",
-                          name(reader), size, reader->number);
+                          "%s: was changed before byte %" PRId64
+                          " while it was read; what it held behind %s was not read",
+                          name(reader), size, behind);
 }
 
 /* What was read before these bytes must be what the file holds still. */
@@ -313,8 +319,20 @@ void gx_file_reader_seek(gx_file_reader *reader, int64_t offset, uint64_t number
     reader->in_hole = false;
     reader->guard = GX_FILE_GUARD_NONE;
     reader->number = number;
+    reader->uncounted = false;
     reader->offset = offset;
     reader->at_end = false;
+}
+
+int gx_file_reader_skip(gx_file_reader *reader, int64_t offset, gale_error *error) {
+    gx_file_about about;
+    int rc = gx_file_reader_check(reader, error);
+    if (rc == 0) rc = gx_file_about_open(reader->fd, reader->path, &about, error);
+    if (rc == 0 && about.size < reader->seen) rc = refuse_changed(reader, reader->seen, error);
+    if (rc < 0) return rc;
+    gx_file_reader_seek(reader, offset, 0);
+    reader->uncounted = true;
+    return 0;
 }
 
 void gx_file_reader_rewind(gx_file_reader *reader) {

@@ -57,8 +57,9 @@ struct gx_file_reader {
     int fd;
     bool regular;
     bool at_end;
-    bool growing; /* what has no newline at the end waits for it: whoever opened it says so */
-    bool in_hole; /* what comes next belongs to a hole as long as it is NULs */
+    bool growing;   /* what has no newline at the end waits for it: whoever opened it says so */
+    bool in_hole;   /* what comes next belongs to a hole as long as it is NULs */
+    bool uncounted; /* parts of the file were skipped: `number` is not the line's */
 };
 
 /* GALE_IO with a report that names the path. */
@@ -89,6 +90,15 @@ void gx_file_reader_rewind(gx_file_reader *reader);
 
 /* Goes to a line that begins at `offset`, with `number` lines before it; for regular files. */
 void gx_file_reader_seek(gx_file_reader *reader, int64_t offset, uint64_t number);
+
+/* Skips to `offset`, which is behind the next line, and need not be the beginning of one; for regular files. From now on lines have no
+ * numbers. What was read so far is looked at as by gx_file_reader_check, and so is the size of the file. */
+int gx_file_reader_skip(gx_file_reader *reader, int64_t offset, gale_error *error);
+
+/* The number of the line that was handed out last, from 1; 0: it is not known. */
+GX_INLINE uint64_t gx_file_reader_number(const gx_file_reader *reader) {
+    return reader->uncounted ? 0 : reader->number;
+}
 
 /* For a place behind the last line of what the file was: that line may have been handed out before its end was written.
  * Moves `*offset` behind an end that came later, which is no line. GALE_IO. */

@@ -33,8 +33,9 @@ static int check_tasks(const gx_file_resume *resume, const gx_file_state *found,
     if (found->task == own->task && found->tasks == own->tasks) return 0;
     return gale_error_set(error, GALE_INVALID,
                           "state file '%s' was written by task %" PRIu32 " of %" PRIu32 ", this is task %" PRIu32
-                          " of %" PRIu32 ": lines are shared among tasks by their number; keep the number of tasks, or "
-                          "remove the state files",
+                          " of %" PRIu32
+                          ": tasks have blocks of the file; keep the number of tasks, or remove the state "
+                          "files",
                           resume->path, found->task + 1, found->tasks, own->task + 1, own->tasks);
 }
 
@@ -54,8 +55,13 @@ static int read_state(const char *path, gx_file_state *ret_state, gale_error *er
 
 static void tell(const gale_context *context, const gx_file_resume *resume, const gx_file_state *found) {
     bool same = found->device == resume->state.device && found->inode == resume->state.inode;
-    gale_log(context->logger, GALE_LOG_INFO, context->component, "%s: goes on behind line %" PRIu64 "%s",
-             resume->reader->path, found->lines, same ? "" : "; the file was moved or copied since");
+    const char *moved = same ? "" : "; the file was moved or copied since";
+    if (found->tasks > 1)
+        gale_log(context->logger, GALE_LOG_INFO, context->component, "%s: goes on at byte %" PRId64 "%s",
+                 resume->reader->path, found->offset, moved);
+    else
+        gale_log(context->logger, GALE_LOG_INFO, context->component, "%s: goes on behind line %" PRIu64 "%s",
+                 resume->reader->path, found->lines, moved);
 }
 
 static int go_on(gx_file_resume *resume, const gx_file_about *about, const gale_context *context,

@@ -2,10 +2,28 @@
 
 #include "kit/record.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+void gx_file_sent_name(uint64_t number, int64_t place, char name[GX_FILE_SENT_NAME]) {
+    if (number)
+        snprintf(name, GX_FILE_SENT_NAME, "line %" PRIu64, number);
+    else
+        snprintf(name, GX_FILE_SENT_NAME, "the line at byte %" PRId64, place);
+}
+
+static void name_line(void *user, const gx_retry_slot *slot, char *to, size_t size) {
+    char name[GX_FILE_SENT_NAME];
+    (void)user;
+    gx_file_sent_name(slot->number, slot->place, name);
+    snprintf(to, size, "%s", name);
+}
+
 void gx_file_sent_init(gx_file_sent *sent, gx_heap *heap, gale_collector *out, uint32_t max_attempts) {
     sent->inherited = NULL;
     sent->memory_tries = 0;
     gx_retry_init(&sent->own, heap, out, max_attempts);
+    sent->own.name_call = name_line;
 }
 
 void gx_file_sent_fini(gx_file_sent *sent) {
@@ -47,6 +65,7 @@ int gx_file_sent_inherit(gx_file_sent *sent, uint32_t tag, gale_saved *from, gx_
     if (!old) return GALE_NO_MEMORY;
     gx_retry_init(&old->retry, sent->own.heap, sent->own.out, sent->own.max_attempts);
     old->retry.tag = (uint64_t)tag << 32;
+    old->retry.name_call = name_line;
     old->next = sent->inherited;
     sent->inherited = old;
     if (ret_retry) *ret_retry = &old->retry;

@@ -19,6 +19,10 @@ typedef struct gx_file_sent {
     uint32_t memory_tries;
 } gx_file_sent;
 
+/* "line 12", or, where `number` is 0, "the line at byte 345". */
+enum { GX_FILE_SENT_NAME = 48 };
+void gx_file_sent_name(uint64_t number, int64_t place, char name[GX_FILE_SENT_NAME]);
+
 void gx_file_sent_init(gx_file_sent *sent, gx_heap *heap, gale_collector *out, uint32_t max_attempts);
 void gx_file_sent_fini(gx_file_sent *sent);
 

@@ -1,5 +1,7 @@
 #include "connect/file/settings.h"
 
+#include "connect/file/blocks.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +71,7 @@ static gx_file_settings *copy(const gale_file_spout_options *given, const gx_fil
     made->row = *row;
     made->rule.longest = given->longest ? (size_t)given->longest : GALE_LINE_MAX;
     made->rule.drops = given->drop_long;
+    made->block = GX_FILE_BLOCK;
     made->output = (gale_output){ NULL, made->row.fields };
     made->state_interval = given->state_interval > 0 ? (int64_t)(given->state_interval * GALE_SECOND) : GALE_SECOND;
     made->rotate_wait = given->rotate_wait > 0 ? (int64_t)(given->rotate_wait * GALE_SECOND) : 5 * GALE_SECOND;

@@ -12,6 +12,7 @@
 typedef struct gx_file_settings {
     gale_file_spout_options options; /* `state` points into `paths` */
     int64_t state_interval, rotate_wait;
+    int64_t block;     /* GX_FILE_BLOCK; tests have smaller ones */
     gx_file_rule rule; /* without whom it tells */
     gx_file_row row;
     gale_output output; /* its fields are the row's */

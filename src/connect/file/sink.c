@@ -38,9 +38,10 @@ typedef struct sink {
     bool append;
     bool overwrite;
     bool sync;
-    bool restored; /* a checkpoint has had it */
-    bool keeps;    /* in `made`, what its files are to a durable run */
-    int broken;    /* the code of what failed */
+    bool restored;    /* a checkpoint has had it */
+    bool keeps;       /* in `made`, what its files are to a durable run */
+    int broken;       /* the code of what failed */
+    gale_error error; /* of the call that finds a tuple's file: too large to be made for each */
     gx_made made;
 } sink;
 
@@ -312,13 +313,12 @@ static int name_file(sink *bolt, const gale_tuple *tuple, gale_collector *out) {
 
 /* That a file cannot be closed to make room for another stops the run. */
 static int find_file(sink *bolt, const gale_tuple *tuple, gale_collector *out, gx_outputs_file **ret_file) {
-    gale_error error = GALE_ERROR_INIT;
     gx_outputs_file *other;
     int rc = name_file(bolt, tuple, out);
     if (rc < 0) return rc;
     gale_str name = { bolt->name.data, bolt->name.size };
-    rc = gx_outputs_find(&bolt->outputs, name, bolt->seed, bolt->sync, ret_file, &other, &error);
-    if (rc < 0 && other) (void)give_up(bolt, rc, &error);
+    rc = gx_outputs_find(&bolt->outputs, name, bolt->seed, bolt->sync, ret_file, &other, &bolt->error);
+    if (rc < 0 && other) (void)give_up(bolt, rc, &bolt->error);
     return rc;
 }
 
@@ -418,6 +418,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     sink *bolt = gx_define_instance(context, sizeof *bolt);
     if (!bolt) return GALE_NO_MEMORY;
     bolt->out = out;
+    bolt->error = (gale_error)GALE_ERROR_INIT;
     bolt->seed = gale_context_random(context);
     take_options(bolt, given);
     gale_error error = GALE_ERROR_INIT;

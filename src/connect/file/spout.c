@@ -1,5 +1,6 @@
 /* Lines to tuples: gale_file_spout. Message ids are the slots of kit/retry. */
 #include "base/str.h"
+#include "connect/file/blocks.h"
 #include "connect/file/follow.h"
 #include "connect/file/position.h"
 #include "connect/file/reader.h"
@@ -13,7 +14,10 @@
 #include "kit/pace.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+enum { BYTES_AT_ONCE = 16 << 10 /* of lines in a call of `next`, but for the last of them */ };
 
 /* What earlier tasks had, while they are restored: another number of them. */
 typedef struct parts {
@@ -25,6 +29,7 @@ typedef struct spout {
     gx_instance instance;
     gale_collector *out;
     gx_file_reader reader;
+    gx_file_blocks blocks;
     gx_file_rule rule;
     gx_file_told told;
     gx_file_resume resume;
@@ -40,6 +45,7 @@ typedef struct spout {
     bool missing; /* there was no file, and no `restore` has found it under another name */
     bool ended;
     bool found;        /* a line of this task since the file began */
+    gale_error error;  /* of the call that reads a line: too large to be made for each */
     gale_error damage; /* what ended the reading before the end of the file; the run ends with it */
 } spout;
 
@@ -49,7 +55,8 @@ static void write_state(spout *lines) {
     gx_file_resume *resume = &lines->resume;
     const gx_retry_slot *oldest = gx_retry_oldest(&lines->sent.own);
     int64_t offset = oldest ? oldest->place : gx_file_reader_next_at(&lines->reader);
-    uint64_t before = oldest ? oldest->number - 1 : lines->reader.number;
+    uint64_t number = oldest ? oldest->number : gx_file_reader_number(&lines->reader) + 1;
+    uint64_t before = number ? number - 1 : 0; /* where lines have no numbers */
     gale_error error = GALE_ERROR_INIT;
     int rc = gx_file_reader_check(&lines->reader, &error);
     if (rc == 0) rc = gx_file_resume_write(resume, offset, before, &error);
@@ -104,18 +111,13 @@ static bool copy_path(spout *lines, gale_str path) {
     return true;
 }
 
-/* A pipe's bytes go to whoever reads first, and come once. */
-static int check_kind(const spout *lines, gale_error *error) {
+/* A pipe has no blocks: the first task reads it. */
+static int check_kind(spout *lines, gale_error *error) {
     if (lines->reader.regular) return 0;
     const char *name = strcmp(lines->path, "-") == 0 ? "standard input" : lines->path;
-    if (lines->instance.context->task_count > 1) {
-        return gale_error_set(error, GALE_INVALID, "%s: %u tasks cannot share what is not a regular file; use one task",
-                              name, lines->instance.context->task_count);
-    }
-    if (lines->repeat) {
-        return gale_error_set(error, GALE_INVALID, "%s: only a regular file can be read repeatedly", name);
-    }
-    return 0;
+    lines->told.block = 0;
+    return lines->repeat ? gale_error_set(error, GALE_INVALID, "%s: only a regular file can be read repeatedly", name)
+                         : 0;
 }
 
 /* A run that goes on may find it under the name that it was given since. */
@@ -139,17 +141,45 @@ static void tell_of_checkpoints(const spout *lines, const gx_file_settings *give
                  given->options.state);
 }
 
+/* Several tasks that read blocks have not counted lines. Where numbers are needed, those before the place are counted now, from
+ * the beginning of the file on. */
+static int recount(spout *lines, uint32_t tasks, gale_error *error) {
+    gx_file_reader *reader = &lines->reader;
+    gale_str line;
+    if (tasks == 1 || !reader->regular) return GALE_OK;
+    reader->uncounted = !lines->blocks.counts;
+    if (reader->uncounted) return GALE_OK;
+    int64_t place = gx_file_reader_next_at(reader);
+    int rc = 1;
+    gx_file_reader_rewind(reader);
+    lines->told.before = place;
+    while ((rc > 0 || rc == GALE_AGAIN) && gx_file_reader_next_at(reader) < place)
+        rc = gx_file_reader_next(reader, &line, error);
+    return rc < 0 ? rc : GALE_OK;
+}
+
+/* What this task opens. To open a named pipe waits for a writer, who may come and go while the first task reads: the others,
+ * which read nothing of a pipe, open nothing of it. */
+static const char *name_to_open(const spout *lines) {
+    gx_file_about about;
+    if (lines->instance.context->task_index == 0) return lines->path;
+    bool is_pipe = gx_file_about_path(lines->path, &about, NULL) == GALE_OK && !about.regular;
+    return is_pipe ? "/dev/null" : lines->path;
+}
+
 static int open_reader(spout *lines, const gx_file_settings *given, gale_error *error) {
     gx_file_reader reader = { .fd = -1 };
     lines->missing = may_be_renamed(lines);
-    int rc = lines->missing ? 0 : gx_file_reader_open(&reader, &lines->instance.heap, lines->path, &lines->rule, error);
+    const char *name = name_to_open(lines);
+    int rc = lines->missing ? 0 : gx_file_reader_open(&reader, &lines->instance.heap, name, &lines->rule, error);
     if (rc < 0) return rc;
     lines->reader = reader;
     if (!lines->missing) rc = check_kind(lines, error);
     if (rc == 0 && lines->instance.context->durable) tell_of_checkpoints(lines, given);
     if (rc < 0 || lines->instance.context->durable || !given->options.state) return rc;
-    return gx_file_resume_open(&lines->resume, &lines->instance.heap, given->options.state, given->state_interval,
-                               lines->instance.context, &lines->reader, error);
+    rc = gx_file_resume_open(&lines->resume, &lines->instance.heap, given->options.state, given->state_interval,
+                             lines->instance.context, &lines->reader, error);
+    return rc == 0 && lines->resume.found ? recount(lines, lines->instance.context->task_count, error) : rc;
 }
 
 static int spout_open(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
@@ -157,13 +187,16 @@ static int spout_open(void *user, const gale_context *context, gale_collector *o
     spout *lines = gx_define_instance(context, sizeof *lines);
     if (!lines) return GALE_NO_MEMORY;
     lines->out = out;
+    lines->error = (gale_error)GALE_ERROR_INIT;
     lines->row = given->row;
-    lines->told = (gx_file_told){ context, true };
+    lines->told = (gx_file_told){ .context = context, .block = context->task_count > 1 ? given->block : 0 };
+    lines->blocks = gx_file_blocks_of(given->block, context->task_index, context->task_count, given->row.numbered);
     lines->rule = given->rule;
     lines->rule.tell = gx_file_told_tell;
     lines->rule.user = &lines->told;
     lines->repeat = given->options.repeat;
     lines->rounds.heap = &lines->instance.heap;
+    lines->rounds.block = given->block;
     gx_file_sent_init(&lines->sent, &lines->instance.heap, out, given->options.max_attempts);
     if (context->durable) gx_file_sent_use_tag(&lines->sent, context->task_index);
     gx_pace_init(&lines->pace, context);
@@ -183,16 +216,17 @@ static int spout_open(void *user, const gale_context *context, gale_collector *o
 
 /* The next line that is this task's. As gx_file_reader_next. */
 static int read_line(spout *lines, gale_str *ret_line, gale_error *error) {
-    const gale_context *context = lines->instance.context;
+    gx_file_reader *reader = &lines->reader;
     for (;;) {
-        int rc = gx_file_reader_next(&lines->reader, ret_line, error);
-        uint64_t number = lines->reader.number;
-        if (rc > 0 && (number - 1) % context->task_count != context->task_index) continue;
-        if (rc > 0 && GX_UNLIKELY(lines->rounds.count) && gx_file_rounds_have(&lines->rounds, number)) continue;
+        int rc = gx_file_blocks_next(&lines->blocks, reader, ret_line, error);
+        bool was_read = rc > 0 && GX_UNLIKELY(lines->rounds.count) &&
+                        gx_file_rounds_have(&lines->rounds, gx_file_reader_last_at(reader));
+        if (was_read) continue;
         if (rc > 0) lines->found = true;
-        if (rc != 0 || !lines->repeat || !lines->found) return rc;
+        if (GX_LIKELY(rc != 0) || !lines->repeat || !lines->found) return rc;
         lines->found = false; /* a file that was emptied meanwhile ends the reading */
-        gx_file_reader_rewind(&lines->reader);
+        gx_file_rounds_fini(&lines->rounds);
+        gx_file_reader_rewind(reader);
     }
 }
 
@@ -200,9 +234,11 @@ static int read_line(spout *lines, gale_str *ret_line, gale_error *error) {
  * the first of the next one. */
 static int wait_for_memory(spout *lines, gale_collector *out) {
     gale_error error = GALE_ERROR_INIT;
+    char name[GX_FILE_SENT_NAME];
     if (gx_file_sent_may_wait(&lines->sent)) return GALE_NO_MEMORY;
-    gale_error_set(&error, GALE_NO_MEMORY, "%s: line %llu does not fit into memory", lines->path,
-                   (unsigned long long)lines->reader.number + 1);
+    uint64_t number = gx_file_reader_number(&lines->reader);
+    gx_file_sent_name(number + !lines->reader.uncounted, gx_file_reader_next_at(&lines->reader), name);
+    gale_error_set(&error, GALE_NO_MEMORY, "%s: %s does not fit into memory", lines->path, name);
     gale_stop(out, GALE_NO_MEMORY, error.text);
     lines->ended = true;
     return GALE_NEXT_DONE;
@@ -241,11 +277,11 @@ static int wait_for_bytes(const spout *lines, gale_wait *wait) {
 
 /* Reads on into a slot: 0, or what `next` is to return if it is not. */
 static int take_line(spout *lines, gale_collector *out, gale_wait *wait, uint32_t *ret_id, int *ret_next) {
-    gale_error error = GALE_ERROR_INIT;
     gale_str line;
-    int rc = read_line(lines, &line, &error);
-    if (rc > 0) {
-        rc = gx_retry_add(&lines->sent.own, line, gx_file_reader_is_text(&lines->reader), lines->reader.number, ret_id);
+    int rc = read_line(lines, &line, &lines->error);
+    if (GX_LIKELY(rc > 0)) {
+        rc = gx_retry_add(&lines->sent.own, line, gx_file_reader_is_text(&lines->reader),
+                          gx_file_reader_number(&lines->reader), ret_id);
         if (rc == 0) {
             lines->sent.own.slots[*ret_id].place = gx_file_reader_last_at(&lines->reader);
             lines->sent.memory_tries = 0;
@@ -258,9 +294,9 @@ static int take_line(spout *lines, gale_collector *out, gale_wait *wait, uint32_
     } else if (rc == GALE_NO_MEMORY) {
         *ret_next = wait_for_memory(lines, out);
     } else if (rc == GALE_DAMAGED) {
-        *ret_next = end_damaged(lines, out, &error);
+        *ret_next = end_damaged(lines, out, &lines->error);
     } else {
-        if (rc < 0) gale_stop(out, rc, error.text);
+        if (rc < 0) gale_stop(out, rc, lines->error.text);
         lines->ended = true;
         keep_state(lines);
         *ret_next = GALE_NEXT_DONE;
@@ -273,19 +309,37 @@ static int emit(const spout *lines, gx_retry *retry, gale_collector *out, uint32
     return gx_file_row_emit(&lines->row, retry, out, id, (gale_str){ lines->asked.data, lines->asked.size });
 }
 
+/* How many lines go out in a call. */
+static uint32_t many_of(const spout *lines, gale_collector *out) {
+    if (!lines->row.line_alone || gx_pace_any(&lines->pace)) return 1;
+    uint64_t room = gale_room(out);
+    return room < GX_RETRY_MANY ? (uint32_t)room : GX_RETRY_MANY;
+}
+
+/* Lines that come for the first time. If there is no further one, the next call says why. */
+static int next_lines(spout *lines, gale_collector *out, gale_wait *wait) {
+    gx_retry *retry = &lines->sent.own;
+    uint32_t ids[GX_RETRY_MANY], count = 0, most = many_of(lines, out);
+    size_t bytes = 0;
+    int next = GALE_NEXT_NOTHING;
+    while (count < most && bytes < BYTES_AT_ONCE && !take_line(lines, out, wait, &ids[count], &next))
+        bytes += retry->slots[ids[count++]].size;
+    if (count > 1) return gx_retry_emit_many(retry, out, ids, count);
+    if (count) next = emit(lines, retry, out, ids[0]);
+    if (count && next == GALE_NEXT_EMITTED) gx_pace_step(&lines->pace);
+    return next;
+}
+
 static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
     spout *lines = self;
     gx_retry *retry = gx_file_sent_waiting(&lines->sent);
     if (lines->ended && !retry) return GALE_NEXT_DONE;
     if (GX_UNLIKELY(lines->missing)) return refuse_missing(lines, out);
     if (!gx_pace_ready(&lines->pace, &wait->until)) return GALE_NEXT_UNTIL;
+    if (GX_LIKELY(!retry)) return next_lines(lines, out, wait);
     uint32_t id = 0;
-    int next;
-    if (retry)
-        (void)gx_retry_take(retry, &id);
-    else if (take_line(lines, out, wait, &id, &next))
-        return next;
-    next = emit(lines, retry ? retry : &lines->sent.own, out, id);
+    (void)gx_retry_take(retry, &id);
+    int next = emit(lines, retry, out, id);
     if (next == GALE_NEXT_EMITTED) gx_pace_step(&lines->pace);
     return next;
 }
@@ -344,14 +398,20 @@ static void tell_position(const spout *lines, const gx_file_position *position, 
         gale_log(context->logger, GALE_LOG_INFO, context->component,
                  "%s: has grown by %" PRId64 " bytes since it was read to its end; they are read now", was,
                  position->grown);
-    gale_log(context->logger, GALE_LOG_INFO, context->component, "%s: goes on behind line %" PRIu64 "%s",
-             lines->reader.path, lines->reader.number, position->copied ? "; the file was copied since" : "");
+    char place[GX_FILE_SENT_NAME];
+    if (lines->reader.uncounted)
+        snprintf(place, sizeof place, "at byte %" PRId64, gx_file_reader_next_at(&lines->reader));
+    else
+        snprintf(place, sizeof place, "behind line %" PRIu64, lines->reader.number);
+    gale_log(context->logger, GALE_LOG_INFO, context->component, "%s: goes on %s%s", lines->reader.path, place,
+             position->copied ? "; the file was copied since" : "");
 }
 
 static int restore_position(spout *lines, const gx_file_saved *saved, gale_error *error) {
     gx_file_position position;
     int rc = gx_file_position_restore(&lines->reader, &lines->instance.heap, lines->path, &lines->rule, saved,
                                       &position, error);
+    if (rc == 0) rc = recount(lines, saved->tasks, error);
     if (rc == 0) tell_position(lines, &position, lines->path);
     bool named = rc == 0 && (!position.elsewhere || take_name(lines, position.name));
     if (!named && position.elsewhere) gx_file_reader_close(&lines->reader); /* its name was borrowed */
@@ -403,7 +463,7 @@ static gx_file_saved least_of(const parts *of, uint32_t *ret_tag) {
     bool at_end = true, found = false;
     for (uint32_t i = 0; i < of->count; i++) {
         const gx_file_saved *one = &of->list[i];
-        if (one->lines < least.lines) least = *one;
+        if (one->offset < least.offset) least = *one;
         if (one->tag > *ret_tag) *ret_tag = one->tag;
         at_end &= one->at_end;
         found |= one->found;
@@ -415,9 +475,9 @@ static gx_file_saved least_of(const parts *of, uint32_t *ret_tag) {
 
 static int add_round(spout *lines, uint64_t name) {
     uint32_t count = lines->parts.count;
-    uint64_t *read = gx_alloc_array(&lines->instance.heap, GX_TAG_OTHER, count, sizeof *read);
+    int64_t *read = gx_alloc_array(&lines->instance.heap, GX_TAG_OTHER, count, sizeof *read);
     if (!read) return GALE_NO_MEMORY;
-    for (uint32_t i = 0; i < count; i++) read[i] = lines->parts.list[i].lines;
+    for (uint32_t i = 0; i < count; i++) read[i] = lines->parts.list[i].offset;
     int rc = gx_file_rounds_add(&lines->rounds, name, read, count);
     gx_free(&lines->instance.heap, GX_TAG_OTHER, read, count * sizeof *read);
     return rc;

@@ -9,7 +9,8 @@
 
 typedef struct gx_file_told {
     const gale_context *context;
-    bool shared; /* all tasks read the file, and take lines in turn: the one that has the line logs it */
+    int64_t block;  /* bytes, where tasks share the file: the one that has the line logs it; 0: they do not */
+    int64_t before; /* what lies before it was logged by an earlier run */
 } gx_file_told;
 
 /* The `tell` of a rule; `user` is a gx_file_told. */

@@ -80,17 +80,17 @@ static int leave_out(mqtt_link *link, gale_str rest) {
 /* 1: a packet was heard; 0: there is none as a whole, or the connection is lost. */
 static int hear_one(mqtt_link *link) {
     if (link->skip) return pass_over(link);
-    gale_error error = GALE_ERROR_INIT;
+    gale_error *error = &link->error;
     mqtt_packet packet;
     const mqtt_version version = link->identity.version;
     gale_str rest = { link->heard.data + link->at, link->heard.size - link->at };
-    int64_t size = rest.size ? mqtt_packet_size(version, rest, link->identity.packet_max, &error) : 0;
+    int64_t size = rest.size ? mqtt_packet_size(version, rest, link->identity.packet_max, error) : 0;
     if (is_left_out(link, size, rest)) return leave_out(link, rest);
     if (size == 0 || (size > 0 && (uint64_t)size > rest.size)) return 0;
-    int rc = size < 0 ? (int)size : mqtt_packet_read(version, (gale_str){ rest.data, (size_t)size }, &packet, &error);
-    if (rc == 0) rc = mqtt_session_hear(&link->session, &packet, &error);
+    int rc = size < 0 ? (int)size : mqtt_packet_read(version, (gale_str){ rest.data, (size_t)size }, &packet, error);
+    if (rc == 0) rc = mqtt_session_hear(&link->session, &packet, error);
     if (rc < 0) {
-        fail(link, rc, error.text);
+        fail(link, rc, error->text);
         return 0;
     }
     if (link->wire.state != WIRE_UP) return 0; /* all is forgotten */
@@ -203,6 +203,7 @@ int mqtt_link_open(mqtt_link *link, const mqtt_settings *given, const mqtt_ident
     *link = (mqtt_link){
         .given = given, .identity = *identity, .context = context, .out = out, .ops = ops, .user = user
     };
+    link->error = (gale_error)GALE_ERROR_INIT;
     static const mqtt_role alone = { .client = "" };
     if (!role) role = &alone;
     mqtt_settings_client(given, context, role->client, link->client);

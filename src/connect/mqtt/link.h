@@ -37,6 +37,7 @@ typedef struct mqtt_link {
     gale_collector *out;
     const mqtt_link_ops *ops;
     void *user;
+    gale_error error; /* of the call that hears a packet: too large to be made for each */
     mqtt_bytes heard; /* what came, from `at` on */
     size_t at;
     int64_t skip; /* bytes that are to come and are passed over */

@@ -1,6 +1,7 @@
 /* From file to file in durable runs that end at any step, without a word: the lines of the output are those of the input,
  * each once, whatever came between. */
 #include "base/random.h"
+#include "connect/file/settings.h"
 #include "harness/cm.h"
 #include "harness/memory_store.h"
 
@@ -19,6 +20,7 @@ static struct {
     gale_manual_clock *clock;
     char folder[40], in[60], out[60], letters[60];
     uint32_t executors, tasks; /* of the spout */
+    int64_t block;             /* that it reads at once, in bytes */
     bool varies;               /* another number of them in each life */
     bool fails;                /* the bolt between fails some lines */
     bool rejects;              /* it rejects every fiftieth: these become dead letters */
@@ -34,6 +36,7 @@ static int setup(void **state) {
     memset(&s, 0, sizeof s);
     memory_store_init(&s.disk);
     s.store = memory_store_open(&s.disk);
+    s.block = 700;
     s.clock = gale_manual_clock_new(0);
     snprintf(s.folder, sizeof s.folder, "/tmp/gale_durable_XXXXXX");
     assert_non_null(mkdtemp(s.folder));
@@ -98,6 +101,7 @@ static gale_topology *build(void) {
     gale_spout lines;
     gale_bolt sink, passing = { .size = sizeof passing, .ops = &pass_ops, .outputs = outputs, .output_count = 1 };
     assert_int_equal(gale_file_spout(&from, &lines, NULL), 0);
+    ((gx_file_settings *)lines.user)->block = s.block;
     assert_int_equal(gale_file_sink_bolt(&to, &sink, NULL), 0);
     if (s.varies) s.tasks = (uint32_t[]){ 1, 2, 4, 7 }[gx_random_below(&s.random, 4)];
     gale_topology_add_spout(topology, "lines", lines, s.tasks ? s.tasks : 1);
@@ -289,6 +293,7 @@ static void another_number_of_tasks_in_each_life_reads_each_line_once(void **sta
         s.executors = 1 + (uint32_t)(seed % 3);
         s.fails = seed % 2;
         s.varies = true;
+        s.block = (int64_t[]){ 10, 100, 1000, 5000 }[seed % 4];
         runs += run_with_crashes(100);
         assert_each_line_once(s.out);
     }

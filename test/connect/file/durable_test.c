@@ -1,4 +1,5 @@
 /* The file spout and the file sink in a durable run: what they save, and what they go on with. */
+#include "connect/file/settings.h"
 #include "harness/fake_saver.h"
 #include "harness/faulty_disk.h"
 
@@ -112,6 +113,7 @@ static int open_lines(fixture *f, const char *path, const char *kept) {
         .size = sizeof options, .path = path, .state = kept, .repeat = f->repeat, .emit = f->emit
     };
     assert_int_equal(gale_file_spout(&options, &f->spout, NULL), 0);
+    ((gx_file_settings *)f->spout.user)->block = 2; /* bytes: so tasks take lines of one letter in turn */
     int rc = fake_open(&f->fake, &f->spout, &f->lines);
     if (rc < 0) f->spout.free_user(f->spout.user);
     return rc;

@@ -1,4 +1,5 @@
 /* The file spout with a state file: where it goes on, and what it refuses. */
+#include "connect/file/settings.h"
 #include "connect/file/state.h"
 #include "harness/fake_collector.h"
 
@@ -86,6 +87,7 @@ static int try_open(fixture *f, double interval) {
         .size = sizeof options, .path = f->path, .state = f->state, .state_interval = interval
     };
     assert_int_equal(gale_file_spout(&options, &f->spout, NULL), 0);
+    ((gx_file_settings *)f->spout.user)->block = 2; /* bytes: so tasks take lines of one letter in turn */
     fake_forget(&f->fake);
     int rc = fake_open(&f->fake, &f->spout, &f->self);
     f->spout.free_user(f->spout.user);
@@ -338,8 +340,8 @@ static void another_number_of_tasks_is_refused(void **state) {
     stop(f);
     f->fake.context.task_count = 4;
     refuse(f, GALE_INVALID,
-           "state file '%s' was written by task 1 of 1, this is task 1 of 4: lines are shared among tasks by their "
-           "number; keep the number of tasks, or remove the state files\n",
+           "state file '%s' was written by task 1 of 1, this is task 1 of 4: tasks have blocks of the file; keep the "
+           "number of tasks, or remove the state files\n",
            f->state);
 }
 

@@ -20,6 +20,7 @@ static int setup(void **state) {
     gx_heap_init(&f->heap, &f->fake.allocator);
     f->records = (gx_buf)GX_BUF_INIT(&f->heap);
     f->rounds.heap = &f->heap;
+    f->rounds.block = 2;
     *state = f;
     return 0;
 }
@@ -33,9 +34,14 @@ static int teardown(void **state) {
     return 0;
 }
 
-static void add(fixture *f, uint64_t name, uint64_t first, uint64_t second) {
-    const uint64_t lines[2] = { first, second };
-    assert_int_equal(gx_file_rounds_add(&f->rounds, name, lines, 2), GALE_OK);
+/* Lines of two bytes, each of which is a block. The tasks had read up to a line of this number. */
+static void add(fixture *f, uint64_t name, int64_t first, int64_t second) {
+    const int64_t places[2] = { 2 * first, 2 * second };
+    assert_int_equal(gx_file_rounds_add(&f->rounds, name, places, 2), GALE_OK);
+}
+
+static bool have(fixture *f, int64_t number) {
+    return gx_file_rounds_have(&f->rounds, 2 * (number - 1));
 }
 
 static gale_saved saved(const fixture *f) {
@@ -44,24 +50,24 @@ static gale_saved saved(const fixture *f) {
 
 static void nobody_has_read_anything(void **state) {
     fixture *f = *state;
-    assert_false(gx_file_rounds_have(&f->rounds, 1));
+    assert_false(have(f, 1));
 }
 
 static void each_task_had_read_its_own_lines_up_to_where_it_was(void **state) {
     fixture *f = *state;
     add(f, 1, 5, 2); /* the first had lines 1, 3 and 5, the second line 2 */
     static const bool had[] = { true, true, true, false, true, false, false };
-    for (uint64_t n = 1; n <= 7; n++) assert_int_equal(gx_file_rounds_have(&f->rounds, n), had[n - 1]);
+    for (int64_t n = 1; n <= 7; n++) assert_int_equal(have(f, n), had[n - 1]);
 }
 
 static void a_round_goes_when_its_last_line_is_behind(void **state) {
     fixture *f = *state;
     add(f, 1, 5, 2);
     add(f, 2, 4, 8);
-    assert_false(gx_file_rounds_have(&f->rounds, 7));
+    assert_false(have(f, 7));
     assert_int_equal(f->rounds.count, 1);
-    assert_true(gx_file_rounds_have(&f->rounds, 8));
-    assert_false(gx_file_rounds_have(&f->rounds, 9));
+    assert_true(have(f, 8));
+    assert_false(have(f, 9));
     assert_int_equal(f->rounds.count, 0);
 }
 
@@ -70,7 +76,7 @@ static void the_same_round_counts_once(void **state) {
     add(f, 1, 5, 2);
     add(f, 1, 9, 9);
     assert_int_equal(f->rounds.count, 1);
-    assert_false(gx_file_rounds_have(&f->rounds, 9));
+    assert_false(have(f, 9));
 }
 
 static void rounds_are_saved_and_come_back(void **state) {
@@ -87,8 +93,8 @@ static void rounds_are_saved_and_come_back(void **state) {
         gx_saved_fini(&from);
     }
     assert_int_equal(f->rounds.count, 2);
-    assert_true(gx_file_rounds_have(&f->rounds, 5));
-    assert_true(gx_file_rounds_have(&f->rounds, 8));
+    assert_true(have(f, 5));
+    assert_true(have(f, 8));
 }
 
 static void what_is_no_round_is_refused(void **state) {
@@ -108,7 +114,7 @@ static void what_is_no_round_is_refused(void **state) {
 
 static void without_memory_nothing_is_added(void **state) {
     fixture *f = *state;
-    const uint64_t lines[2] = { 5, 2 };
+    const int64_t lines[2] = { 5, 2 };
     int rc = GALE_NO_MEMORY;
     for (uint64_t n = 1; rc == GALE_NO_MEMORY; n++) {
         assert_in_range(n, 1, 10);

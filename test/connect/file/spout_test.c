@@ -1,10 +1,13 @@
+#include "connect/file/settings.h"
 #include "harness/fake_collector.h"
 
+#include <fcntl.h>
 #include <gale/file.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -49,6 +52,7 @@ static void define(fixture *f, const char *path, uint32_t max_attempts, bool rep
         .size = sizeof options, .path = path, .max_attempts = max_attempts, .repeat = repeat
     };
     assert_int_equal(gale_file_spout(&options, &f->spout, NULL), 0);
+    ((gx_file_settings *)f->spout.user)->block = 2; /* bytes: so tasks take lines of one letter in turn */
 }
 
 static void begin(fixture *f, const char *text) {
@@ -166,19 +170,91 @@ static void tasks_share_the_lines_of_a_file(void **state) {
     f->spout.free_user = NULL;
 }
 
-static void tasks_cannot_share_a_pipe(void **state) {
+static void a_pipe_is_read_by_the_first_task(void **state) {
     fixture *f = *state;
     int ends[2];
     assert_int_equal(pipe(ends), 0);
-    char path[40], report[120];
+    char path[40];
     snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
-    snprintf(report, sizeof report, "%s: 2 tasks cannot share what is not a regular file; use one task\n", path);
-    f->fake.context.task_count = 2;
-    define(f, path, 0, false);
-    assert_int_equal(fake_open(&f->fake, &f->spout, &f->self), GALE_INVALID);
-    assert_string_equal(fake_text(&f->fake.reports), report);
-    close(ends[0]);
+    assert_int_equal(write(ends[1], "1\n2\n3\n", 6), 6);
     close(ends[1]);
+    f->fake.context.task_count = 2;
+    for (uint32_t i = 2; i-- > 0;) { /* the second comes first, and takes nothing */
+        f->fake.context.task_index = i;
+        define(f, path, 0, false);
+        assert_int_equal(fake_open(&f->fake, &f->spout, &f->self), 0);
+        fake_forget(&f->fake);
+        read_all(f);
+        assert_string_equal(fake_text(&f->fake.emitted), i ? "" : "[\"1\"] #0\n[\"2\"] #0\n[\"3\"] #0\n");
+        fake_close(&f->spout, f->self);
+    }
+    f->self = NULL;
+    f->spout.free_user = NULL;
+    close(ends[0]);
+}
+
+/* A task that opened it, too, would wait for another writer, and the run would not end. */
+static void a_named_pipe_is_opened_by_the_first_task_alone(void **state) {
+    fixture *f = *state;
+    unlink(f->path);
+    assert_int_equal(mkfifo(f->path, 0600), 0);
+    f->fake.context.task_count = 2;
+    f->fake.context.task_index = 1;
+    define(f, f->path, 0, false);
+    assert_int_equal(fake_open(&f->fake, &f->spout, &f->self), 0);
+    assert_int_equal(open(f->path, O_WRONLY | O_NONBLOCK), -1); /* nobody reads it */
+    assert_int_equal(next(f), GALE_NEXT_DONE);
+}
+
+/* --- Many a call -------------------------------------------------------------------------------------------------- */
+
+static void lines_go_out_many_a_call_as_there_is_room(void **state) {
+    fixture *f = *state;
+    begin(f, "a\nb\nc\nd\ne\n");
+    f->fake.room = 3;
+    assert_int_equal(next(f), GALE_NEXT_EMITTED);
+    assert_string_equal(fake_text(&f->fake.emitted), "[\"a\"] #0\n[\"b\"] #1\n[\"c\"] #2\n");
+    answer_failed(f, 1);
+    assert_int_equal(next(f), GALE_NEXT_EMITTED); /* what failed goes out before new ones */
+    assert_int_equal(next(f), GALE_NEXT_EMITTED);
+    assert_int_equal(next(f), GALE_NEXT_DONE);
+    assert_string_equal(fake_text(&f->fake.emitted), "[\"a\"] #0\n[\"b\"] #1\n[\"c\"] #2\n[\"b\"] #1\n"
+                                                     "[\"d\"] #3\n[\"e\"] #4\n");
+}
+
+static void one_line_a_call_goes_out_where_there_is_a_rate(void **state) {
+    fixture *f = *state;
+    f->fake.context.rate = 1;
+    begin(f, "a\nb\nc\n");
+    f->fake.room = 3;
+    assert_int_equal(next(f), GALE_NEXT_EMITTED);
+    assert_string_equal(fake_text(&f->fake.emitted), "[\"a\"] #0\n");
+}
+
+static void long_lines_make_a_call_short(void **state) {
+    fixture *f = *state;
+    char text[60001];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    for (size_t i = 9999; i < sizeof text - 1; i += 10000) text[i] = '\n';
+    begin(f, text);
+    f->fake.room = 64;
+    for (int left = 3; left; left--) assert_int_equal(next(f), GALE_NEXT_EMITTED);
+    assert_int_equal(next(f), GALE_NEXT_DONE);
+}
+
+static void what_is_refused_among_many_is_the_next(void **state) {
+    fixture *f = *state;
+    begin(f, "a\nb\nc\nd\n");
+    f->fake.room = 4;
+    f->fake.emit_error = GALE_AGAIN;
+    f->fake.emits_before = 1;
+    assert_int_equal(next(f), GALE_NEXT_EMITTED);
+    assert_string_equal(fake_text(&f->fake.emitted), "[\"a\"] #0\n");
+    assert_int_equal(next(f), GALE_NEXT_NOTHING);
+    f->fake.emit_error = 0;
+    while (next(f) == GALE_NEXT_EMITTED) continue;
+    assert_string_equal(fake_text(&f->fake.emitted), "[\"a\"] #0\n[\"b\"] #1\n[\"c\"] #2\n[\"d\"] #3\n");
 }
 
 static void only_a_file_is_repeated(void **state) {
@@ -402,7 +478,12 @@ int main(void) {
         CASE(what_is_not_utf8_is_bytes),
         CASE(a_failed_line_comes_again_before_new_ones_and_after_done),
         CASE(tasks_share_the_lines_of_a_file),
-        CASE(tasks_cannot_share_a_pipe),
+        CASE(a_pipe_is_read_by_the_first_task),
+        CASE(a_named_pipe_is_opened_by_the_first_task_alone),
+        CASE(lines_go_out_many_a_call_as_there_is_room),
+        CASE(one_line_a_call_goes_out_where_there_is_a_rate),
+        CASE(long_lines_make_a_call_short),
+        CASE(what_is_refused_among_many_is_the_next),
         CASE(only_a_file_is_repeated),
         CASE(a_repeated_file_begins_again),
         CASE(a_repeated_file_without_lines_is_done),
