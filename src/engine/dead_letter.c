@@ -346,8 +346,9 @@ void gx_dead_letters_close(gx_shared *shared) {
     gx_dead_letters *letters = shared->dead_letters;
     shared->dead_letters = NULL;
     if (letters && letters->next >= 0) gx_file_close(letters->next); /* nothing was written to it */
-    if (letters) (void)look_at_fate(shared, letters, &error);
-    if (letters && close_file(letters, &error) < 0) note_fatal(shared, &error);
+    int fate = letters ? look_at_fate(shared, letters, &error) : GX_FATE_HERE;
+    int rc = letters ? close_file(letters, &error) : GALE_OK;
+    if (fate < 0 || rc < 0) note_fatal(shared, &error);
     if (letters) free_letters(shared, letters);
     gx_monitor_unlock(&shared->monitor);
 }
