@@ -734,6 +734,7 @@ const gale_collector_ops *gx_collector_ops(void) {
         .wish_checkpoint = gx_state_wish,
         .source_lost = do_source_lost,
         .part_is_full = gx_parts_full,
+        .ahead = do_ahead,
     };
     return &ops;
 }

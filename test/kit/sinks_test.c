@@ -50,7 +50,8 @@ static void begin_messages(fake_collector *fake, int ends[2], gale_bolt *bolt, v
 }
 
 static void expect_message(int fd, size_t lines) {
-    static const char line[] = "{\"component\":\"source\",\"stream\":\"default\",\"task\":1,\"values\":{\"word\":\"a\"}}\n";
+    static const char line[] =
+        "{\"component\":\"source\",\"stream\":\"default\",\"task\":1,\"values\":{\"word\":\"a\"}}\n";
     static char bytes[10000];
     assert_int_equal(read(fd, bytes, sizeof bytes), lines * (sizeof line - 1));
     for (size_t i = 0; i < lines; i++) assert_memory_equal(bytes + i * (sizeof line - 1), line, sizeof line - 1);

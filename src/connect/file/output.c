@@ -193,9 +193,8 @@ int gx_file_output_begin(gx_file_output *output, gx_file_begin how, gx_file_torn
 
 int gx_file_output_write(gx_file_output *output, gale_str lines, gale_error *error) {
     if (output->codec) return pack(output, lines, false, error);
-    int rc = output->gathered.bytes
-                 ? gx_gathered_add(&output->gathered, lines, error)
-                 : gx_file_append(output->fd, lines.data, lines.size, output->path, error);
+    int rc = output->gathered.bytes ? gx_gathered_add(&output->gathered, lines, error)
+                                    : gx_file_append(output->fd, lines.data, lines.size, output->path, error);
     if (rc == 0) output->size += (int64_t)lines.size;
     return rc;
 }

@@ -16,8 +16,8 @@
 
 typedef struct gx_file_output {
     const char *path;
-    int fd;       /* -1: not open */
-    bool regular; /* a file with a path: not the standard output */
+    int fd;               /* -1: not open */
+    bool regular;         /* a file with a path: not the standard output */
     gx_gathered gathered; /* lines for the standard output, which others write to as well */
     bool begun;
     int64_t size;                 /* of a regular file, with what was written */
