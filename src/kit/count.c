@@ -5,12 +5,15 @@
  * is ever made, nothing else happens. */
 #include "base/buf.h"
 #include "ds/bytes_map.h"
+#include "kit/ahead.h"
 #include "kit/fields.h"
 
 #include <gale/kit.h>
 #include <gale/state.h>
 
 static const char who[] = "count";
+
+enum { AHEAD = 2 }; /* rows: the index of the map, then the entry */
 
 typedef struct settings {
     int32_t emit;
@@ -24,6 +27,7 @@ typedef struct count_bolt {
     gale_state *kept;
     gx_buf key;
     gx_field_places places;
+    gx_ahead ahead;
     size_t told; /* of those that have moved, by `finish` */
 } count_bolt;
 
@@ -77,6 +81,7 @@ GX_INLINE int count_key(count_bolt *bolt, gale_str key, const gale_tuple *tuple,
     int64_t *count = gx_bytes_map_put(bolt->counts, key, NULL);
     if (!count) return GALE_NO_MEMORY;
     if (GX_UNLIKELY(++*count == 1)) {
+        gx_ahead_decide(&bolt->ahead, &bolt->instance.heap);
         int rc = fetch(bolt, key, count);
         if (rc < 0) return rc;
     }
@@ -86,6 +91,7 @@ GX_INLINE int count_key(count_bolt *bolt, gale_str key, const gale_tuple *tuple,
 GX_UNPROTECTED static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
     count_bolt *bolt = self;
     gale_str key;
+    gx_ahead_step(&bolt->ahead, bolt->counts, out, bolt->places.at[0], AHEAD);
     if (GX_LIKELY(gx_fields_text_key(&bolt->given->field, tuple, &key))) return count_key(bolt, key, tuple, out);
     if (gale_tuple_is_tick(tuple)) return 0;
     int rc = gx_fields_key(&bolt->given->field, &bolt->places, who, tuple, out, &bolt->key, &key);

@@ -377,6 +377,11 @@ static bool do_part_is_full(gale_collector *out) {
     return full || gx_random_below(&task->sim->random, GX_SIM_PART_ODDS) == 0;
 }
 
+static const gale_body *do_ahead(gale_collector *out, uint32_t distance) {
+    gx_sim_task *task = (gx_sim_task *)out;
+    return gx_sim_engine_ops(task)->ahead(task->engine, distance);
+}
+
 static void do_wish_checkpoint(gale_collector *out) {
     gx_sim_task *task = (gx_sim_task *)out;
     gx_sim_engine_ops(task)->wish_checkpoint(task->engine);
@@ -436,6 +441,7 @@ const gale_collector_ops *gx_sim_collector_ops(void) {
         .metric_new = do_metric_new,
         .wish_checkpoint = do_wish_checkpoint,
         .part_is_full = do_part_is_full,
+        .ahead = do_ahead,
         .source_lost = do_source_lost,
     };
     return &ops;
