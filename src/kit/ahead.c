@@ -3,8 +3,10 @@
 #include "base/os/cpu.h"
 #include "tuple/key.h"
 
+enum { ROOM = 2 }; /* arrays that grow by doubling are half empty, and some keys come more often than others */
+
 void gx_ahead_decide(gx_ahead *ahead, const gx_heap *heap) {
-    ahead->on = gx_heap_reserved(heap) > gx_os_cpu_cache();
+    ahead->on = gx_heap_reserved(heap) > ROOM * gx_os_cpu_cache();
 }
 
 void gx_ahead_fetch(gx_ahead *ahead, const gx_bytes_map *map, gale_collector *out, uint32_t place, uint32_t distance) {

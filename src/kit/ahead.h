@@ -19,7 +19,7 @@ typedef struct gx_ahead {
     uint32_t tags[GX_AHEAD_MAX + 1]; /* by distance: of keys that are being fetched; 0: none */
 } gx_ahead;
 
-/* To be called when keys come or go: fetches from now on if the task's memory is larger than the cache. */
+/* To be called when keys come or go: fetches from now on if the task's memory is twice as large as the cache. */
 void gx_ahead_decide(gx_ahead *ahead, const gx_heap *heap);
 
 /* See gx_ahead_step. */
