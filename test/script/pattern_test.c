@@ -129,8 +129,7 @@ static void patterns_find_what_they_find_without_callouts(void **state) {
         if (rc == -99 || strstr(said, "took too many steps")) continue;
         if (rc > 0) snprintf(wanted, sizeof wanted, "\"%zu-%zu\"", at[0] + 1, at[1]);
         found += rc > 0;
-        if (strcmp(said, wanted) != 0)
-            fail_msg("'%s' in '%s' says %s, not %s", m.text, text, said, wanted);
+        if (strcmp(said, wanted) != 0) fail_msg("'%s' in '%s' says %s, not %s", m.text, text, said, wanted);
     }
     assert_true(found > 1000);
 }

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-enum { CACHE_USUAL = 512 << 10 };
+enum { CACHE_LEAST = 512 << 10 };
 
 uint32_t gx_os_cpu_count(void) {
     cpu_set_t set;
@@ -20,7 +20,7 @@ uint64_t gx_os_cpu_cache(void) {
     uint64_t size = gx_load_relaxed(&known);
     if (GX_LIKELY(size)) return size;
     long said = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    size = said > 0 ? (uint64_t)said : CACHE_USUAL;
+    size = said > CACHE_LEAST ? (uint64_t)said : CACHE_LEAST;
     gx_store_relaxed(&known, size);
     return size;
 }
