@@ -147,6 +147,7 @@ typedef struct gale_collector_ops {
     int64_t (*source_lost)(gale_collector *out, bool (*is_lost)(void *user, uint64_t message_id), void *user);
     bool (*part_is_full)(gale_collector *out);
     uint64_t (*room)(gale_collector *out);
+    const gale_body *(*ahead)(gale_collector *out, uint32_t distance);
 } gale_collector_ops;
 
 struct gale_collector {
@@ -314,6 +315,15 @@ GALE_INLINE bool gale_part_is_full(gale_collector *out) {
     GALE_ASSERT(out);
     bool has = out->ops->size >= offsetof(gale_collector_ops, part_is_full) + sizeof out->ops->part_is_full;
     return has && out->ops->part_is_full && out->ops->part_is_full(out);
+}
+
+/* The values of a tuple that comes behind the one in execution, from the same stream, for a bolt that fetches early what it will
+ * look up: the next one for `distance` 1. NULL when it is not known yet, when it does not lie beside this one, or where
+ * nothing knows it: a hint, which promises nothing. Borrowed until `execute` returns, or the next tuple of a batch is taken. */
+GALE_INLINE const gale_body *gale_ahead(gale_collector *out, uint32_t distance) {
+    GALE_ASSERT(out);
+    bool has = out->ops->size >= offsetof(gale_collector_ops, ahead) + sizeof out->ops->ahead;
+    return has && out->ops->ahead ? out->ops->ahead(out, distance) : NULL;
 }
 
 /* Says in words what went wrong: logged, counted, and the text of the failure if this call of execute returns an

@@ -408,7 +408,8 @@ typedef struct gale_window_options {
 GALE_API GALE_MUST_USE int gale_window_bolt(const gale_window_options *options, gale_bolt *ret_bolt, gale_error *error);
 
 /* Writes each tuple as a JSON line {"component":..,"stream":..,"task":..,"values":{..}} to a descriptor, which stays
- * the caller's. No outputs. Simple. */
+ * the caller's. Lines gather, up to 64 KiB, until all that was there to execute is executed; then they are written together
+ * and their tuples acked. Lines of several printers and file sinks with one descriptor are never mixed. No outputs. Simple. */
 GALE_API GALE_MUST_USE int gale_printer_bolt(int fd, gale_bolt *ret_bolt, gale_error *error);
 
 /* Storm's LogInfoBolt: each tuple as one line of JSON to the runtime's logger, level info. No outputs. Simple. */

@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include "base/options.h"
+#include "base/os/gathered.h"
 #include "base/os/time.h"
 #include "base/visible.h"
 
@@ -53,6 +54,7 @@ void gale_log(const gale_logger *logger, int32_t level, const char *component, c
 
 static void write_stderr(void *user, int32_t level, const char *component, const char *text) {
     (void)user;
+    gx_gathered_flush_thread();
     int64_t now = gx_os_wall();
     time_t seconds = (time_t)(now / 1000000000);
     struct tm parts;

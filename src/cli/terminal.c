@@ -1,6 +1,7 @@
 #include "cli/terminal.h"
 
 #include "base/os/file.h"
+#include "base/os/gathered.h"
 #include "base/os/time.h"
 #include "base/secret.h"
 #include "base/str.h"
@@ -232,6 +233,7 @@ static void write_log(void *user, int32_t level, const char *component, const ch
     gx_terminal *terminal = user;
     gx_buf lines = GX_BUF_INIT(NULL);
     if (level < gx_terminal_log_level(terminal)) return;
+    gx_gathered_flush_thread();
     pthread_mutex_lock(&terminal->mutex);
     gx_log_lines_add(&terminal->log, gx_os_wall(), level, component, text, &lines);
     show(terminal, &lines);

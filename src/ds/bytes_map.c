@@ -22,6 +22,8 @@ typedef struct entry {
     } key;
 } entry;
 
+static_assert(sizeof(entry) == GX_BYTES_MAP_HEAD, "the value begins there");
+
 typedef struct key_head {
     uint32_t entry; /* DEAD when it has none */
     uint32_t size;
@@ -282,6 +284,19 @@ GX_UNPROTECTED void *gx_bytes_map_put(gx_bytes_map *map, gale_str key, bool *ret
     if (GX_UNLIKELY(!e)) return put_elsewhere(map, key, ret_made);
     if (ret_made) *ret_made = false;
     return e + 1;
+}
+
+uint32_t gx_bytes_map_fetch(const gx_bytes_map *map, gale_str key) {
+    gx_short_text text = gx_short_text_load(key.data, key.size);
+    uint32_t tag = (uint32_t)gx_hash_short(text, key.size, map->key) | 1;
+    __builtin_prefetch(&map->index[home_of(tag, map->mask)]);
+    return tag;
+}
+
+void *gx_bytes_map_fetched(const gx_bytes_map *map, uint32_t tag) {
+    const slot *home = &map->index[home_of(tag, map->mask)];
+    uint32_t found = gx_tag_group_match(home, tag);
+    return found ? entry_at(map, home[__builtin_ctz(found)].entry - 1) + 1 : NULL;
 }
 
 /* Frees slot `hole`: what was pushed behind it by collisions moves up, so that no mark stays behind. */

@@ -26,6 +26,13 @@ void *gx_bytes_map_get(const gx_bytes_map *map, gale_str key);
 /* The same of the key that is this text with a NUL behind it, which need not be there. Below GX_SHORT_TEXT_MAX bytes. */
 void *gx_bytes_map_get_text(const gx_bytes_map *map, gale_str text);
 
+/* Fetches what a look for a key of at most 16 bytes reads first, and returns its tag, which is not 0. With that tag
+ * `fetched` finds, from then on, the value of an entry that is probably the key's, without reading the entry; NULL. For
+ * keys that are looked for later (kit/ahead.h): the entry begins GX_BYTES_MAP_HEAD bytes before its value. */
+enum { GX_BYTES_MAP_HEAD = 24 };
+uint32_t gx_bytes_map_fetch(const gx_bytes_map *map, gale_str key);
+void *gx_bytes_map_fetched(const gx_bytes_map *map, uint32_t tag);
+
 /* The value of `key`, made zeroed if it was not there (`ret_made`, may be NULL, says so); NULL when memory is out:
  * nothing changed. The value is 8-aligned. */
 void *gx_bytes_map_put(gx_bytes_map *map, gale_str key, bool *ret_made);

@@ -46,6 +46,10 @@ void gx_sliding_window_advance(gx_sliding_window *window) {
     window->tail = (window->tail + 1) % window->slots;
 }
 
+const gx_bytes_map *gx_sliding_window_map(const gx_sliding_window *window) {
+    return gx_slot_counter_map(window->counter);
+}
+
 size_t gx_sliding_window_size(const gx_sliding_window *window) {
     return gx_slot_counter_size(window->counter);
 }

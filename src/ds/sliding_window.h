@@ -18,6 +18,9 @@ int gx_sliding_window_increment(gx_sliding_window *window, gale_str object);
  * next. */
 void gx_sliding_window_advance(gx_sliding_window *window);
 
+/* The map of objects, borrowed, to be looked into alone. */
+const gx_bytes_map *gx_sliding_window_map(const gx_sliding_window *window);
+
 size_t gx_sliding_window_size(const gx_sliding_window *window);
 
 /* Object `index`, 0 <= index < size, in the order in which it was first counted, but that one which is wiped leaves its

@@ -58,6 +58,10 @@ int64_t gx_slot_counter_total(const gx_slot_counter *counter, gale_str object) {
     return counts ? counts[0] : 0;
 }
 
+const gx_bytes_map *gx_slot_counter_map(const gx_slot_counter *counter) {
+    return counter->map;
+}
+
 size_t gx_slot_counter_size(const gx_slot_counter *counter) {
     return gx_bytes_map_size(counter->map);
 }

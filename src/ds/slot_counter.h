@@ -22,6 +22,9 @@ int64_t gx_slot_counter_total(const gx_slot_counter *counter, gale_str object);
 size_t gx_slot_counter_size(const gx_slot_counter *counter);
 int64_t gx_slot_counter_at(const gx_slot_counter *counter, size_t index, gale_str *ret_object);
 
+/* Borrowed, to be looked into alone. */
+const gx_bytes_map *gx_slot_counter_map(const gx_slot_counter *counter);
+
 int gx_slot_counter_wipe_slot(gx_slot_counter *counter, int64_t slot); /* objects stay tracked */
 void gx_slot_counter_wipe_zeros(gx_slot_counter *counter);             /* drops objects whose total is 0 */
 

@@ -715,6 +715,20 @@ static bool do_resumed(gale_collector *out) {
     return gx_load_acquire(&shared->unopened_spouts) || gx_load_relaxed(&shared->resumed);
 }
 
+/* In the batch that is run, from the same stream. What lies in a block would have to be fetched itself. */
+static const gale_body *do_ahead(gale_collector *out, uint32_t distance) {
+    const gx_task *task = task_of(out);
+    const gx_executor *ex = task->executor;
+    const unsigned char *at = (const unsigned char *)ex->cursor.tuple.head;
+    if (ex->cursor.task != task || ex->cursor.state != GX_CURSOR_OPEN) return NULL;
+    for (; distance; distance--) {
+        at += ((const gale_head *)at)->length;
+        if (at >= ex->run_end) return NULL;
+    }
+    const gale_head *head = (const gale_head *)at;
+    return head->flags & GX_ROW_BODY_IN_BLOCK ? NULL : gx_row_body(head);
+}
+
 const gale_collector_ops *gx_collector_ops(void) {
     static const gale_collector_ops ops = {
         .size = sizeof ops,
@@ -749,6 +763,7 @@ const gale_collector_ops *gx_collector_ops(void) {
         .source_lost = do_source_lost,
         .part_is_full = gx_parts_full,
         .room = do_room,
+        .ahead = do_ahead,
     };
     return &ops;
 }

@@ -1,5 +1,7 @@
 #include "front/plugin_note.h"
 
+#include "base/os/gathered.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -38,6 +40,7 @@ static struct sigaction before[SIGNAL_COUNT];
 static void on_crash(int number, siginfo_t *info, void *context) {
     int kept = errno;
     (void)context;
+    gx_gathered_crash();
     if (note_size > 0 && write(STDERR_FILENO, note, (size_t)note_size) < 0) errno = kept;
     note_size = 0;
     for (size_t i = 0; i < SIGNAL_COUNT; i++)

@@ -5,12 +5,15 @@
  * is ever made, nothing else happens. */
 #include "base/buf.h"
 #include "ds/bytes_map.h"
+#include "kit/ahead.h"
 #include "kit/fields.h"
 
 #include <gale/kit.h>
 #include <gale/state.h>
 
 static const char who[] = "count";
+
+enum { AHEAD = 2 }; /* rows: the index of the map, then the entry */
 
 typedef struct settings {
     int32_t emit;
@@ -24,6 +27,8 @@ typedef struct count_bolt {
     gale_state *kept;
     gx_buf key;
     gx_field_places places;
+    gx_ahead ahead;
+    bool other;  /* not the first value, or the rows ahead are looked at */
     size_t told; /* of those that have moved, by `finish` */
 } count_bolt;
 
@@ -38,6 +43,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     count_bolt *bolt = gx_define_instance(context, sizeof *bolt);
     if (!bolt) return GALE_NO_MEMORY;
     bolt->given = user;
+    bolt->other = bolt->given->field.count > 0;
     bolt->key = (gx_buf)GX_BUF_INIT(&bolt->instance.heap);
     bolt->counts = gx_bytes_map_new(&bolt->instance.heap, sizeof(int64_t), gale_context_random(context));
     int rc = bolt->counts ? gale_state_open(out, NULL, &bolt->kept) : GALE_NO_MEMORY;
@@ -77,19 +83,28 @@ GX_INLINE int count_key(count_bolt *bolt, gale_str key, const gale_tuple *tuple,
     int64_t *count = gx_bytes_map_put(bolt->counts, key, NULL);
     if (!count) return GALE_NO_MEMORY;
     if (GX_UNLIKELY(++*count == 1)) {
+        gx_ahead_decide(&bolt->ahead, &bolt->instance.heap);
+        bolt->other = bolt->ahead.on || bolt->given->field.count;
         int rc = fetch(bolt, key, count);
         if (rc < 0) return rc;
     }
     return bolt->given->emit == GALE_COUNT_EMIT_FINISH ? 0 : tell(bolt, key, count, tuple, out);
 }
 
-GX_UNPROTECTED static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
-    count_bolt *bolt = self;
+GX_NOINLINE static int execute_other(count_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
     gale_str key;
+    gx_ahead_step(&bolt->ahead, bolt->counts, out, bolt->places.at[0], AHEAD);
     if (GX_LIKELY(gx_fields_text_key(&bolt->given->field, tuple, &key))) return count_key(bolt, key, tuple, out);
     if (gale_tuple_is_tick(tuple)) return 0;
     int rc = gx_fields_key(&bolt->given->field, &bolt->places, who, tuple, out, &bolt->key, &key);
     return rc < 0 ? rc : count_key(bolt, key, tuple, out);
+}
+
+GX_UNPROTECTED static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
+    count_bolt *bolt = self;
+    gale_str key;
+    if (GX_UNLIKELY(bolt->other) || !gx_fields_first_text(tuple, &key)) return execute_other(bolt, tuple, out);
+    return count_key(bolt, key, tuple, out);
 }
 
 typedef struct teller {

@@ -69,15 +69,20 @@ GX_INLINE int gx_fields_key(const gx_fields *fields, gx_field_places *places, co
     return gx_key_of(&first, scratch, ret_key);
 }
 
-/* Such a list's key, if it is the first value and text, as most are: borrowed from the tuple, which then is no tick, since
- * a tick's value is a number. False: who asks looks for a tick, and asks gx_fields_key. */
-GX_INLINE bool gx_fields_text_key(const gx_fields *fields, const gale_tuple *tuple, gale_str *ret_key) {
+/* The key of the first value, if that is text. */
+GX_INLINE bool gx_fields_first_text(const gale_tuple *tuple, gale_str *ret_key) {
     const gale_body *body = tuple->body;
     uint32_t place[2];
-    if (GX_UNLIKELY(fields->count || body->tags[0] != GALE_TYPE_STRING)) return false;
+    if (GX_UNLIKELY(body->tags[0] != GALE_TYPE_STRING)) return false;
     memcpy(place, gale_body_slots(body), sizeof place);
     *ret_key = (gale_str){ (const char *)body + place[0], (size_t)place[1] + 1 };
     return true;
+}
+
+/* Such a list's key, if it is the first value and text, as most are: borrowed from the tuple, which then is no tick, since
+ * a tick's value is a number. False: who asks looks for a tick, and asks gx_fields_key. */
+GX_INLINE bool gx_fields_text_key(const gx_fields *fields, const gale_tuple *tuple, gale_str *ret_key) {
+    return GX_LIKELY(!fields->count) && gx_fields_first_text(tuple, ret_key);
 }
 
 /* Appends the canonical bytes of such values together to `key`. What gx_value_pack returns. */

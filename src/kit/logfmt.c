@@ -4,8 +4,16 @@
 
 #include <gale/error.h>
 
+enum { BLANK = 1, QUOTE = 2 };
+
+static const uint8_t kinds[256] = { [' '] = BLANK, ['\t'] = BLANK, ['\r'] = BLANK, ['\n'] = BLANK, ['"'] = QUOTE };
+
+static uint8_t kind_of(char c) {
+    return kinds[(unsigned char)c];
+}
+
 static bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    return kind_of(c) == BLANK;
 }
 
 static bool is_gap(const gx_logfmt *logfmt, char c) {
@@ -118,9 +126,12 @@ static bool plain(gx_logfmt *logfmt, gale_str *ret_value) {
     gale_str rest = logfmt->rest;
     bool by_blanks = is_blank(logfmt->format.separator);
     size_t size = 0;
-    for (; size < rest.size && !(by_blanks ? is_blank(rest.data[size]) : rest.data[size] == logfmt->format.separator);
-         size++)
-        if (rest.data[size] == '"') return wrong(logfmt, "there is a quote in a value that does not begin with one");
+    if (by_blanks)
+        while (size < rest.size && !kind_of(rest.data[size])) size++;
+    else
+        while (size < rest.size && rest.data[size] != logfmt->format.separator && rest.data[size] != '"') size++;
+    if (size < rest.size && rest.data[size] == '"')
+        return wrong(logfmt, "there is a quote in a value that does not begin with one");
     *ret_value = take(&logfmt->rest, size);
     while (ret_value->size && is_blank(ret_value->data[ret_value->size - 1])) ret_value->size--;
     return true;
@@ -132,8 +143,11 @@ bool gx_logfmt_next(gx_logfmt *logfmt, gale_str *ret_key, gale_str *ret_value) {
     if (logfmt->problem) return false;
     while (rest->size && is_gap(logfmt, rest->data[0])) rest->data++, rest->size--;
     if (!rest->size) return false;
-    for (; size < rest->size && rest->data[size] != logfmt->format.assign && !is_gap(logfmt, rest->data[size]); size++)
-        if (rest->data[size] == '"') return wrong(logfmt, "there is a quote in a key");
+    const gx_logfmt_format format = logfmt->format;
+    while (size < rest->size && !kind_of(rest->data[size]) && rest->data[size] != format.assign &&
+           rest->data[size] != format.separator)
+        size++;
+    if (size < rest->size && rest->data[size] == '"') return wrong(logfmt, "there is a quote in a key");
     if (!size) return wrong(logfmt, "there is no key before an assignment");
     *ret_key = take(rest, size);
     *ret_value = (gale_str){ NULL, 0 };

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "ds/last_modified.h"
 #include "ds/sliding_window.h"
+#include "kit/ahead.h"
 #include "kit/fields.h"
 #include "kit/recall.h"
 
@@ -12,6 +13,8 @@
 enum { SLOTS_MIN = 2, SLOTS_MAX = 1000000 };
 
 static const char who[] = "rolling count";
+
+enum { AHEAD = 2 }; /* rows: the index of the map, then the entry */
 
 typedef struct settings {
     gale_setting tick;
@@ -24,6 +27,7 @@ typedef struct rolling {
     gx_instance instance;
     gx_sliding_window *window;
     gx_last_modified *modified;
+    gx_ahead ahead;
     gx_buf object;
     const gx_fields *field;
     gx_field_places places;
@@ -110,6 +114,7 @@ static void begin_report(rolling *bolt, int64_t now) {
 }
 
 static int execute_tick(rolling *bolt, gale_collector *out) {
+    gx_ahead_decide(&bolt->ahead, &bolt->instance.heap);
     if (bolt->length < 0) {
         int64_t now = gale_context_now(bolt->instance.context);
         begin_report(bolt, now);
@@ -130,6 +135,7 @@ GX_UNPROTECTED static int bolt_execute(void *self, const gale_tuple *tuple, gale
     rolling *bolt = self;
     gale_str object;
     int rc = 0;
+    gx_ahead_step(&bolt->ahead, gx_sliding_window_map(bolt->window), out, bolt->places.at[0], AHEAD);
     if (!gx_fields_text_key(bolt->field, tuple, &object)) {
         if (gale_tuple_is_tick(tuple)) return execute_tick(bolt, out); /* not acked, as in Storm */
         rc = gx_fields_key(bolt->field, &bolt->places, who, tuple, out, &bolt->object, &object);

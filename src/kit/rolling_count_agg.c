@@ -51,13 +51,12 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
 
 /* The object's key, and the same with the task behind them: which counter said it of which object. */
 static int keys_of(agg *bolt, const gale_value *object, uint32_t task, gale_str *ret_object, gale_str *ret_source) {
-    gx_buf_reset(&bolt->key);
-    int rc = gx_key_add(object, &bolt->key);
+    int rc = gx_key_make(object, &bolt->key, ret_object);
     if (rc < 0) return rc;
-    size_t size = bolt->key.size;
+    bolt->key.size = ret_object->size;
     gx_buf_add(&bolt->key, &task, sizeof task);
     if (bolt->key.failed) return GALE_NO_MEMORY;
-    *ret_object = (gale_str){ bolt->key.data, size };
+    ret_object->data = bolt->key.data;
     *ret_source = (gale_str){ bolt->key.data, bolt->key.size };
     return 0;
 }

@@ -1,7 +1,7 @@
 /* Where tuples end: gale_printer_bolt, gale_log_bolt, gale_callback_bolt, gale_null_bolt. */
 #include "base/json.h"
 #include "base/log.h"
-#include "base/os/file.h"
+#include "base/os/gathered.h"
 #include "base/str.h"
 #include "kit/define.h"
 #include "tuple/json.h"
@@ -11,14 +11,27 @@
 
 /* --- A tuple as a line of JSON ------------------------------------------------------------------------------------ */
 
+/* What lines of one source and stream begin with. */
+typedef struct beginning {
+    const char *component, *stream; /* borrowed from the topology, and known by where they lie */
+    uint32_t task;
+    gx_buf text;
+} beginning;
+
 typedef struct writer {
     gx_instance instance;
     gx_buf line;
-    int fd;
+    beginning last;
+    gx_gathered lines; /* of a printer */
+    gale_error error;  /* of its descriptor; one a line would be cleared for each */
 } writer;
 
 static void writer_cleanup(void *self) {
-    gx_buf_fini(&((writer *)self)->line);
+    writer *bolt = self;
+    (void)gx_gathered_flush(&bolt->lines, NULL);
+    gx_gathered_close(&bolt->lines);
+    gx_buf_fini(&bolt->last.text);
+    gx_buf_fini(&bolt->line);
     gx_define_instance_free(self);
 }
 
@@ -27,38 +40,69 @@ static int writer_prepare(void *user, const gale_context *context, gale_collecto
     writer *bolt = gx_define_instance(context, sizeof *bolt);
     if (!bolt) return GALE_NO_MEMORY;
     bolt->line = (gx_buf)GX_BUF_INIT(&bolt->instance.heap);
-    if (user) bolt->fd = *(const int *)user;
-    *ret_self = bolt;
-    return 0;
+    bolt->last.text = (gx_buf)GX_BUF_INIT(&bolt->instance.heap);
+    bolt->error = (gale_error)GALE_ERROR_INIT;
+    int rc = 0;
+    if (user) rc = gx_gathered_open(&bolt->lines, &bolt->instance.heap, *(const int *)user, "the printer's output");
+    if (rc < 0)
+        gx_define_instance_free(bolt);
+    else
+        *ret_self = bolt;
+    return rc;
+}
+
+GX_NOINLINE static void make_beginning(beginning *made, const gale_tuple *tuple) {
+    gx_buf_reset(&made->text);
+    gx_json json = gx_json_to(&made->text);
+    made->component = gale_tuple_component(tuple);
+    made->stream = gale_tuple_stream(tuple);
+    made->task = gale_tuple_task(tuple);
+    gx_json_open(&json, '{');
+    gx_json_key(&json, gx_str("component"));
+    gx_json_string(&json, gx_str(made->component));
+    gx_json_key(&json, gx_str("stream"));
+    gx_json_string(&json, gx_str(made->stream));
+    gx_json_key(&json, gx_str("task"));
+    gx_json_u64(&json, made->task);
+    gx_json_key(&json, gx_str("values"));
+    if (made->text.failed) made->component = NULL; /* to be made again */
+}
+
+static bool begins_alike(const beginning *last, const gale_tuple *tuple) {
+    return last->component == gale_tuple_component(tuple) && last->stream == gale_tuple_stream(tuple) &&
+           last->task == gale_tuple_task(tuple);
 }
 
 /* NULL when memory is out. */
 static const char *to_json(writer *bolt, const gale_tuple *tuple) {
+    if (GX_UNLIKELY(!begins_alike(&bolt->last, tuple))) make_beginning(&bolt->last, tuple);
+    if (bolt->last.text.failed) return NULL;
     gx_buf_reset(&bolt->line);
+    gx_buf_add(&bolt->line, bolt->last.text.data, bolt->last.text.size);
     gx_json json = gx_json_to(&bolt->line);
-    gx_json_open(&json, '{');
-    gx_json_key(&json, gx_str("component"));
-    gx_json_string(&json, gx_str(gale_tuple_component(tuple)));
-    gx_json_key(&json, gx_str("stream"));
-    gx_json_string(&json, gx_str(gale_tuple_stream(tuple)));
-    gx_json_key(&json, gx_str("task"));
-    gx_json_u64(&json, gale_tuple_task(tuple));
-    gx_json_key(&json, gx_str("values"));
     gx_json_tuple_values(&json, tuple);
-    gx_json_close(&json, '}');
+    gx_buf_add_byte(&bolt->line, '}');
     return gx_buf_text(&bolt->line);
 }
 
-/* One call of write for a whole line: several tasks may share the descriptor. */
+static int stop_printing(const writer *bolt, gale_collector *out, int rc) {
+    if (rc < 0) gale_stop(out, rc, bolt->error.text);
+    return rc;
+}
+
 static int print(void *self, const gale_tuple *tuple, gale_collector *out) {
     writer *bolt = self;
     if (!to_json(bolt, tuple)) return GALE_NO_MEMORY;
     gx_buf_add_byte(&bolt->line, '\n');
     if (bolt->line.failed) return GALE_NO_MEMORY;
-    gale_error error = GALE_ERROR_INIT;
-    int rc = gx_file_write(bolt->fd, bolt->line.data, bolt->line.size, "the printer's output", &error);
-    if (rc < 0) gale_stop(out, rc, error.text);
-    return rc < 0 ? rc : 0;
+    int rc = gx_gathered_add(&bolt->lines, (gale_str){ bolt->line.data, bolt->line.size }, &bolt->error);
+    return stop_printing(bolt, out, rc);
+}
+
+/* A tuple is acked when its line is written. */
+static int print_gathered(void *self, gale_collector *out) {
+    writer *bolt = self;
+    return stop_printing(bolt, out, gx_gathered_flush(&bolt->lines, &bolt->error));
 }
 
 int gale_printer_bolt(int fd, gale_bolt *ret_bolt, gale_error *error) {
@@ -68,6 +112,7 @@ int gale_printer_bolt(int fd, gale_bolt *ret_bolt, gale_error *error) {
         .kind = GALE_BOLT_SIMPLE,
         .prepare = writer_prepare,
         .execute = print,
+        .flush = print_gathered,
         .cleanup = writer_cleanup,
         .durable = &gale_stateless,
     };

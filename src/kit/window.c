@@ -92,6 +92,7 @@ gx_window_key *gx_window_bolt_key(gx_window_bolt *bolt, gale_str bytes, bool *re
     if (ret_made) *ret_made = made;
     if (!place || !made) return place ? *place : NULL;
     size_t entry = gx_bytes_map_index(bolt->keys, place);
+    gx_ahead_decide(&bolt->ahead, &bolt->instance.heap);
     *place = gx_window_key_new(&bolt->panes);
     if (*place) {
         (*place)->entry = entry;
@@ -116,6 +117,18 @@ void gx_window_bolt_key_values(const gx_window_bolt *bolt, const gx_window_key *
     (void)gx_bytes_map_at(bolt->keys, key->entry, &bytes);
     gale_value all = gx_key_value(bytes);
     for (uint32_t i = 0; i < count; i++) values[i] = count == 1 ? all : gale_list_at(&all, i);
+}
+
+/* Four waits for memory a row: the index of the map, its entry, the key's block, the newest pane. */
+GX_NOINLINE static void look_ahead(gx_window_bolt *bolt, gale_collector *out) {
+    gx_ahead_fetch(&bolt->ahead, bolt->keys, out, bolt->key_places.at[0], 4);
+    gx_window_key *const *later = gx_ahead_value(&bolt->ahead, bolt->keys, 2);
+    gx_window_key *const *soon = gx_ahead_value(&bolt->ahead, bolt->keys, 1);
+    if (later) __builtin_prefetch(*later);
+    if (later) __builtin_prefetch(&(*later)->queue);
+    if (!soon || !gx_window_queue_count(&(*soon)->queue)) return;
+    uint32_t newest = gx_window_queue_count(&(*soon)->queue) - 1;
+    __builtin_prefetch(gx_window_queue_at(&(*soon)->queue, &bolt->panes.how, newest));
 }
 
 /* The tuple's key, borrowed from it or made in `bolt->key`. */
@@ -418,6 +431,7 @@ static int take(gx_window_bolt *bolt, const gale_tuple *tuple, gale_collector *o
     bool made = false;
     int rc = time_of(bolt, tuple, out, &time);
     if (GX_UNLIKELY(rc != GALE_OK)) return rc;
+    if (GX_UNLIKELY(bolt->ahead.on) && bolt->given->key.count == 1) look_ahead(bolt, out);
     rc = gx_fields_take(&bolt->given->spec.fields, &bolt->places, who, tuple, out, bolt->values);
     if (rc >= 0) rc = key_of(bolt, tuple, out, &bytes);
     if (GX_UNLIKELY(rc < 0)) return rc;

@@ -12,6 +12,7 @@
 #define GX_KIT_WINDOW_H
 
 #include "ds/bytes_map.h"
+#include "kit/ahead.h"
 #include "kit/calendar.h"
 #include "kit/recall.h"
 #include "kit/window_key.h"
@@ -47,6 +48,7 @@ typedef struct gx_window_bolt {
     const gx_window_settings *given;
     gx_window_panes panes;
     gx_bytes_map *keys; /* to pointers to gx_window_key */
+    gx_ahead ahead;
     gx_agenda agenda;
     int64_t boundary;       /* INT64_MIN: not known yet */
     int64_t mark;           /* of events: no tuple comes that is older; INT64_MIN: not known yet */

@@ -14,7 +14,12 @@
 
 #include "base/buf.h"
 
-enum { GX_CALLOUTS_RUN = 16, GX_CALLOUTS_PATTERN = 2048 };
+enum { GX_CALLOUTS_RUN = 16, GX_CALLOUTS_PATTERN = 2048, GX_CALLOUTS_SIZE = 4 };
+
+/* The bytes that a pattern of `size` bytes has with its callouts, at most. */
+GX_INLINE size_t gx_callouts_room(size_t size) {
+    return size + (size + 1) * GX_CALLOUTS_SIZE;
+}
 
 /* Writes the pattern, which PCRE2 has compiled, with its callouts. False: it has something that is not known here;
  * `to` is untouched. */

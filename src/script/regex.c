@@ -105,7 +105,6 @@ void gx_regex_open(lua_State *lua) {
     pcre2_general_context *blocks = keep(lua, pcre2_general_context_create(take_block, leave_block, lua),
                                          KEEPER_CONTEXT);
     e->compile = keep(lua, pcre2_compile_context_create(blocks), KEEPER_COMPILE);
-    pcre2_set_max_pattern_length(e->compile, GX_STEPS_PATTERN);
     pcre2_set_parens_nest_limit(e->compile, GX_STEPS_NESTED);
     e->general = pcre2_general_context_create(take_memory, give_memory, lua);
     e->context = e->general ? pcre2_match_context_create(e->general) : NULL;
@@ -127,14 +126,27 @@ static void refuse(lua_State *lua, gale_str pattern, int code, size_t at) {
         luaL_error(lua, "the pattern is wrong at byte %d: %s", (int)at, (const char *)said);
 }
 
+/* The same pattern with fewer callouts, where their places are known; else NULL. */
+static const pcre2_code *place_callouts(lua_State *lua, const engine *e, gale_str pattern, uint32_t options) {
+    size_t room = gx_callouts_room(pattern.size) + 1, at;
+    gx_buf placed = { .data = take_block(room, lua), .capacity = room };
+    int code;
+    if (!gx_callouts_place(pattern, &placed) || placed.failed) return NULL;
+    gx_box_charge(lua, COMPILE + COMPILE_BYTE * placed.size);
+    return pcre2_compile((PCRE2_SPTR)placed.data, placed.size, options, &code, &at, e->compile);
+}
+
 /* Compiles into the user value of the regex on the top. */
-static void compile(lua_State *lua, engine *e, gx_regex *regex, bool is_utf8) {
-    uint32_t options = GX_STEPS_OPTIONS | (is_utf8 ? PCRE2_UTF | PCRE2_NO_UTF_CHECK : PCRE2_NEVER_UTF);
+static void compile(lua_State *lua, const engine *e, gx_regex *regex, bool is_utf8) {
+    uint32_t options = is_utf8 ? PCRE2_UTF | PCRE2_NO_UTF_CHECK : PCRE2_NEVER_UTF;
     gale_str pattern = { regex->pattern, regex->size };
     int top = lua_gettop(lua), code;
     size_t at;
-    const pcre2_code *made = pcre2_compile((PCRE2_SPTR)pattern.data, pattern.size, options, &code, &at, e->compile);
+    const pcre2_code *made = pcre2_compile((PCRE2_SPTR)pattern.data, pattern.size, GX_STEPS_OPTIONS | options, &code,
+                                           &at, e->compile);
     if (!made) refuse(lua, pattern, code, at);
+    const pcre2_code *fewer = place_callouts(lua, e, pattern, GX_STEPS_OPTIONS_PLACED | options);
+    if (fewer) made = fewer;
     int found = lua_gettop(lua);
     while (lua_touserdata(lua, found) != made) found--;
     lua_pushvalue(lua, found);
@@ -153,7 +165,7 @@ static void read_facts(lua_State *lua, gx_regex *regex, bool is_utf8) {
 }
 
 /* Pushes it. */
-static gx_regex *make(lua_State *lua, engine *e, gale_str pattern, bool is_utf8) {
+static gx_regex *make(lua_State *lua, const engine *e, gale_str pattern, bool is_utf8) {
     gx_box_charge(lua, COMPILE + COMPILE_BYTE * pattern.size);
     if (pattern.size > GX_STEPS_PATTERN)
         luaL_error(lua, "the pattern has %d bytes, at most %d", (int)pattern.size, GX_STEPS_PATTERN);

@@ -382,6 +382,11 @@ static uint64_t do_room(gale_collector *out) {
     return gx_sim_engine_ops(task)->room(task->engine);
 }
 
+static const gale_body *do_ahead(gale_collector *out, uint32_t distance) {
+    gx_sim_task *task = (gx_sim_task *)out;
+    return gx_sim_engine_ops(task)->ahead(task->engine, distance);
+}
+
 static void do_wish_checkpoint(gale_collector *out) {
     gx_sim_task *task = (gx_sim_task *)out;
     gx_sim_engine_ops(task)->wish_checkpoint(task->engine);
@@ -442,6 +447,7 @@ const gale_collector_ops *gx_sim_collector_ops(void) {
         .wish_checkpoint = do_wish_checkpoint,
         .part_is_full = do_part_is_full,
         .room = do_room,
+        .ahead = do_ahead,
         .source_lost = do_source_lost,
     };
     return &ops;

@@ -55,8 +55,8 @@ void gx_json_tuple_values(gx_json *json, const gale_tuple *tuple) {
     gx_json_open(json, '{');
     for (size_t i = 0; i < gale_tuple_size(tuple); i++) {
         char number[24];
-        snprintf(number, sizeof number, "%zu", i);
         const char *field = gale_tuple_field(tuple, i);
+        if (GX_UNLIKELY(!field)) snprintf(number, sizeof number, "%zu", i);
         gale_value value = gale_tuple_value(tuple, i);
         gx_json_key(json, gx_str(field ? field : number));
         gx_json_value(json, &value);

@@ -37,7 +37,8 @@ int gx_key_add(const gale_value *value, gx_buf *out) {
 
 int gx_key_make(const gale_value *value, gx_buf *scratch, gale_str *ret_key) {
     gx_buf_reset(scratch);
-    int rc = gx_key_add(value, scratch);
+    if (GX_LIKELY(scratch->capacity >= GX_KEY_BRIEF)) scratch->size = gx_key_brief(value, scratch->data);
+    int rc = GX_LIKELY(scratch->size) ? 0 : gx_key_add(value, scratch);
     if (rc >= 0) *ret_key = (gale_str){ scratch->data, scratch->size };
     return rc;
 }

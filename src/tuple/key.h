@@ -11,10 +11,30 @@
 #ifndef GX_TUPLE_KEY_H
 #define GX_TUPLE_KEY_H
 
+#include "base/short_text.h"
+#include "tuple/flat.h"
 #include "tuple/value.h"
+
+enum { GX_KEY_BRIEF = GX_SHORT_TEXT_MAX };
 
 /* Appends a value's key. GALE_INVALID, GALE_TOO_LARGE, GALE_NO_MEMORY (then `out` is as it was). */
 int gx_key_add(const gale_value *value, gx_buf *out);
+
+/* The key of a scalar, or of at most 15 bytes of text, into `to`, which is wholly written: its size. 0: the value is another
+ * one. */
+GX_INLINE size_t gx_key_brief(const gale_value *value, char to[GX_KEY_BRIEF]) {
+    if (value->type < GALE_TYPE_STRING) {
+        gx_store64(to, gx_flat_scalar(value));
+        gx_store64(to + 8, 1 + (uint64_t)value->type);
+        return 9;
+    }
+    if (!gx_flat_is_text(value->type) || value->size >= GX_KEY_BRIEF || !value->as.bytes) return 0;
+    gx_short_text text = gx_short_text_load(value->as.bytes, value->size);
+    gx_store64(to, text.low);
+    gx_store64(to + 8, text.high);
+    if (value->type == GALE_TYPE_BYTES) to[value->size] = (char)(1 + GALE_TYPE_BYTES);
+    return (size_t)value->size + 1;
+}
 
 /* The key of a value that lies in a body, as all of a tuple do: borrowed from there, or made in `scratch`, whose old
  * contents go. As gx_key_add. */

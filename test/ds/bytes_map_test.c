@@ -47,6 +47,25 @@ static void an_empty_map_holds_nothing(void **state) {
     gx_bytes_map_free(NULL);
 }
 
+static void nearly_every_key_that_is_fetched_is_found_by_its_tag(void **state) {
+    (void)state;
+    fixture f;
+    char text[32];
+    unsigned found = 0;
+    setup_with(&f, 8);
+    assert_null(gx_bytes_map_fetched(f.map, gx_bytes_map_fetch(f.map, gx_str("a"))));
+    for (unsigned n = 0; n < 10000; n++) assert_non_null(gx_bytes_map_put(f.map, numbered(text, n), NULL));
+    for (unsigned n = 0; n < 20000; n++) {
+        gale_str key = numbered(text, n);
+        uint32_t tag = gx_bytes_map_fetch(f.map, key);
+        assert_int_equal(tag, gx_bytes_map_tag(f.map, key));
+        const void *value = gx_bytes_map_fetched(f.map, tag);
+        found += value && value == gx_bytes_map_get(f.map, key);
+    }
+    assert_in_range(found, 9000, 10000);
+    teardown(&f);
+}
+
 static void a_new_value_is_zeroed_and_stays(void **state) {
     (void)state;
     fixture f;
@@ -458,6 +477,7 @@ static void text_is_found_beyond_its_group(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_map_holds_nothing),
+        cmocka_unit_test(nearly_every_key_that_is_fetched_is_found_by_its_tag),
         cmocka_unit_test(a_new_value_is_zeroed_and_stays),
         cmocka_unit_test(a_map_without_values_is_a_set),
         cmocka_unit_test(keys_of_every_size_and_with_any_byte_are_told_apart),

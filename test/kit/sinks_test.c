@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -17,6 +18,7 @@ static void print_reads(fake_collector *fake, const gale_value *values, size_t c
     assert_int_equal(gale_printer_bolt(ends[1], &bolt, NULL), 0);
     assert_int_equal(fake_prepare(fake, &bolt, &self), 0);
     assert_int_equal(bolt.ops->execute(self, fake_tuple(fake, values, count), &fake->collector), 0);
+    assert_int_equal(bolt.ops->flush(self, &fake->collector), 0);
     char line[1000] = { 0 };
     assert_true(read(ends[0], line, sizeof line - 1) > 0);
     assert_string_equal(line, wanted);
@@ -25,7 +27,7 @@ static void print_reads(fake_collector *fake, const gale_value *values, size_t c
     close(ends[0]);
 }
 
-static void the_printer_writes_a_line_of_json_at_once(void **state) {
+static void the_printer_writes_a_line_of_json_with_its_flush(void **state) {
     (void)state;
     fake_collector fake;
     fake_init(&fake);
@@ -34,6 +36,56 @@ static void the_printer_writes_a_line_of_json_at_once(void **state) {
     print_reads(
         &fake, values, 2,
         "{\"component\":\"counter\",\"stream\":\"default\",\"task\":1,\"values\":{\"word\":\"a\\\"b\",\"count\":3}}\n");
+    fake_fini(&fake);
+}
+
+/* Each write to such a socket is a message of its own. */
+static void begin_messages(fake_collector *fake, int ends[2], gale_bolt *bolt, void **self) {
+    fake_init(fake);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
+    assert_int_equal(gale_printer_bolt(ends[1], bolt, NULL), 0);
+    assert_int_equal(fake_prepare(fake, bolt, self), 0);
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(bolt->ops->execute(*self, fake_tuple_text(fake, "a"), &fake->collector), 0);
+}
+
+static void expect_message(int fd, size_t lines) {
+    static const char line[] =
+        "{\"component\":\"source\",\"stream\":\"default\",\"task\":1,\"values\":{\"word\":\"a\"}}\n";
+    static char bytes[10000];
+    assert_int_equal(read(fd, bytes, sizeof bytes), lines * (sizeof line - 1));
+    for (size_t i = 0; i < lines; i++) assert_memory_equal(bytes + i * (sizeof line - 1), line, sizeof line - 1);
+}
+
+static void lines_between_two_flushes_are_one_write(void **state) {
+    (void)state;
+    fake_collector fake;
+    gale_bolt bolt;
+    int ends[2];
+    void *self;
+    char byte;
+    begin_messages(&fake, ends, &bolt, &self);
+    assert_int_equal(read(ends[0], &byte, 1), -1);
+    assert_int_equal(bolt.ops->flush(self, &fake.collector), 0);
+    expect_message(ends[0], 50);
+    assert_int_equal(bolt.ops->flush(self, &fake.collector), 0);
+    assert_int_equal(read(ends[0], &byte, 1), -1);
+    fake_cleanup(&bolt, self);
+    assert_int_equal(read(ends[0], &byte, 1), -1);
+    close(ends[0]), close(ends[1]);
+    fake_fini(&fake);
+}
+
+static void a_printer_that_ends_writes_what_it_has(void **state) {
+    (void)state;
+    fake_collector fake;
+    gale_bolt bolt;
+    int ends[2];
+    void *self;
+    begin_messages(&fake, ends, &bolt, &self);
+    fake_cleanup(&bolt, self);
+    expect_message(ends[0], 50);
+    close(ends[0]), close(ends[1]);
     fake_fini(&fake);
 }
 
@@ -48,7 +100,8 @@ static void a_reader_that_has_gone_stops_the_run(void **state) {
     void *self;
     assert_int_equal(gale_printer_bolt(ends[1], &bolt, NULL), 0);
     assert_int_equal(fake_prepare(&fake, &bolt, &self), 0);
-    assert_int_equal(bolt.ops->execute(self, fake_tuple_text(&fake, "a"), &fake.collector), GALE_CLOSED_PIPE);
+    assert_int_equal(bolt.ops->execute(self, fake_tuple_text(&fake, "a"), &fake.collector), 0);
+    assert_int_equal(bolt.ops->flush(self, &fake.collector), GALE_CLOSED_PIPE);
     assert_int_equal(fake.stop_code, GALE_CLOSED_PIPE);
     assert_non_null(strstr(fake.stop_text, "the printer's output"));
     fake_cleanup(&bolt, self);
@@ -147,7 +200,9 @@ static void every_failing_allocation_is_survived(void **state) {
 int main(void) {
     signal(SIGPIPE, SIG_IGN);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_printer_writes_a_line_of_json_at_once),
+        cmocka_unit_test(the_printer_writes_a_line_of_json_with_its_flush),
+        cmocka_unit_test(lines_between_two_flushes_are_one_write),
+        cmocka_unit_test(a_printer_that_ends_writes_what_it_has),
         cmocka_unit_test(a_reader_that_has_gone_stops_the_run),
         cmocka_unit_test(arguments_are_checked),
         cmocka_unit_test(the_log_bolt_logs_when_info_is_wanted),

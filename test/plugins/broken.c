@@ -6,14 +6,18 @@
 
 #define SHOWN __attribute__((visibility("default")))
 
-static int execute(void *self, const gale_tuple *tuple, gale_collector *out) {
-    (void)self, (void)tuple, (void)out;
-    return 0;
-}
-
 static int __attribute__((unused)) crash(void) {
     volatile int *volatile nothing = (volatile int *)16; /* nobody has that page; NULL a sanitizer would see before */
     return *nothing;
+}
+
+static int execute(void *self, const gale_tuple *tuple, gale_collector *out) {
+    (void)self, (void)tuple, (void)out;
+#if defined(CASE_CRASH_IN_EXECUTE)
+    return crash();
+#else
+    return 0;
+#endif
 }
 
 #if defined(CASE_CRASH_IN_PREPARE) || defined(CASE_ABORT_IN_PREPARE) || defined(CASE_FAILS_IN_PREPARE)

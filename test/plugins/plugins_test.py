@@ -38,6 +38,10 @@ streams:
   - {{from: words, to: wrong, grouping: {{type: SHUFFLE}}}}
 """
 
+# The printer has the lines before the one that crashes.
+PRINTED = WRONG.replace("bolts:\n", "bolts:\n  - {{id: out, className: gale.bolt.Printer}}\n").replace(
+    "streams:\n", "streams:\n  - {{from: words, to: out, grouping: {{type: SHUFFLE}}}}\n")
+
 MASK = """\
 name: cards
 plugins: [{plugin}]
@@ -261,6 +265,13 @@ class Crashed(Case):
             with self.subTest(name):
                 self.write(WRONG.format(plugin=built(name)))
                 self.crashes(number, f"wrong crashed while {doing} wrong.bolt.Wrong", "run", "-q", "t.yaml")
+
+    def test_lines_that_were_printed_before_a_crash_are_not_lost(self):
+        self.write(PRINTED.format(plugin=built("crash-in-execute")))
+        (self.path / "in.txt").write_text("one\ntwo\n")
+        code, out, _ = self.gale("run", "-q", "t.yaml")
+        self.assertNotEqual(code, 0)
+        self.assertEqual([json.loads(line)["values"]["line"] for line in out.splitlines()], ["one", "two"])
 
     def test_check_says_it_of_what_it_makes(self):
         self.write(WRONG.format(plugin=built("crash-in-make")))

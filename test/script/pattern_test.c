@@ -1,5 +1,8 @@
 /* Patterns: PCRE2 with the arguments and results of Lua's functions. */
+#include "script/patterns.h"
 #include "script/rig.h"
+
+#include <stdio.h>
 
 static void groups_are_answered(void **state) {
     RIG_EXPECT_ALL(
@@ -91,12 +94,58 @@ static void more_patterns_are_used_than_are_kept(void **state) {
                      "\"abc\"" });
 }
 
+/* --- Callouts --- */
+
+static uint64_t work_of(rig *r, const char *text) {
+    gale_value x = gale_null();
+    int function = rig_compile(r, text);
+    (void)rig_call(r, function, &x); /* now the pattern is compiled */
+    (void)rig_call(r, function, &x);
+    return GX_BOX_WORK - gx_box_left(r->box);
+}
+
+/* The comment makes a pattern of it that is called back before each item. */
+static void items_that_cannot_go_another_way_cost_no_steps(void **state) {
+    uint64_t known = work_of(*state, "('abcdefghijklmn'):match('abcdefghijklmn')");
+    uint64_t unknown = work_of(*state, "('abcdefghijklmn'):match('(?#)abcdefghijklmn')");
+    assert_in_range(unknown - known, 20, 40);
+}
+
+static void patterns_find_what_they_find_without_callouts(void **state) {
+    static const char *const texts[] = { "", "a", "ab ab", "aab.b \xc3\xa9\xc3\xa9", "abababab", "1a 2b {", " b a " };
+    rig *r = *state;
+    int function = rig_compile(r, "local b, e = x[2]:find(x[1]) return b and b .. '-' .. e or 'none'");
+    int found = 0;
+    for (uint64_t seed = 0; seed < 5000; seed++) {
+        pattern_maker m = { .random = gx_random_new(seed, 3) };
+        size_t at[2 * PATTERN_GROUPS];
+        char wanted[60] = "\"none\"";
+        const char *text = texts[seed % (sizeof texts / sizeof *texts)];
+        pattern_alternatives(&m, 3);
+        int rc = pattern_search(m.text, m.size, text, 0, at);
+        const gale_value both[2] = { gale_text(m.text), gale_text(text) };
+        gale_value x = gale_list(both, 2);
+        const char *said = rig_call(r, function, &x);
+        if (rc == -99 || strstr(said, "took too many steps")) continue;
+        if (rc > 0) snprintf(wanted, sizeof wanted, "\"%zu-%zu\"", at[0] + 1, at[1]);
+        found += rc > 0;
+        if (strcmp(said, wanted) != 0) fail_msg("'%s' in '%s' says %s, not %s", m.text, text, said, wanted);
+    }
+    assert_true(found > 1000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(groups_are_answered),          cmocka_unit_test(places_are_answered),
-        cmocka_unit_test(all_matches_are_gone_through), cmocka_unit_test(matches_are_replaced),
-        cmocka_unit_test(named_groups_become_a_map),    cmocka_unit_test(text_is_utf8_where_it_is),
-        cmocka_unit_test(what_is_no_pattern_is_told),   cmocka_unit_test(more_patterns_are_used_than_are_kept),
+        cmocka_unit_test(groups_are_answered),
+        cmocka_unit_test(places_are_answered),
+        cmocka_unit_test(all_matches_are_gone_through),
+        cmocka_unit_test(matches_are_replaced),
+        cmocka_unit_test(named_groups_become_a_map),
+        cmocka_unit_test(text_is_utf8_where_it_is),
+        cmocka_unit_test(what_is_no_pattern_is_told),
+        cmocka_unit_test(more_patterns_are_used_than_are_kept),
+        cmocka_unit_test(items_that_cannot_go_another_way_cost_no_steps),
+        cmocka_unit_test(patterns_find_what_they_find_without_callouts),
     };
     return cmocka_run_group_tests(tests, rig_set_up, rig_tear_down);
 }

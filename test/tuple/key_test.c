@@ -105,6 +105,29 @@ static void most_words_and_all_numbers_have_short_keys(void **state) {
     gx_buf_fini(&key);
 }
 
+/* Text is read from between other bytes, none of which may get into the key. */
+static void a_brief_key_is_the_key(void **state) {
+    (void)state;
+    size_t count, brief = 0;
+    const gale_value *values = all(&count);
+    for (size_t i = 0; i < count + 2 * 20; i++) {
+        char around[40], bytes[GX_KEY_BRIEF];
+        gx_buf key = GX_BUF_INIT(NULL);
+        size_t n = i - count;
+        memset(around, 'x', sizeof around);
+        gale_value text = n % 2 ? gale_bytes(around + 7, n / 2) : gale_string(around + 7, n / 2);
+        const gale_value *value = i < count ? &values[i] : &text;
+        memset(bytes, 'y', sizeof bytes);
+        size_t size = gx_key_brief(value, bytes);
+        assert_int_equal(gx_key_add(value, &key), 0);
+        assert_int_equal(size, key.size <= GX_KEY_BRIEF && value->type <= GALE_TYPE_BYTES ? key.size : 0);
+        if (size) assert_memory_equal(bytes, key.data, size);
+        brief += size > 0;
+        gx_buf_fini(&key);
+    }
+    assert_in_range(brief, 32, count + 40);
+}
+
 static void what_is_no_value_has_no_key(void **state) {
     (void)state;
     gale_value bad[] = { gale_string("x", 1), gale_bytes("x", 1), gale_null(), gale_list(NULL, 0) };
@@ -189,6 +212,7 @@ int main(void) {
         cmocka_unit_test(a_value_can_be_read_from_its_key),
         cmocka_unit_test(the_key_of_what_lies_in_a_body_is_the_same),
         cmocka_unit_test(most_words_and_all_numbers_have_short_keys),
+        cmocka_unit_test(a_brief_key_is_the_key),
         cmocka_unit_test(what_is_no_value_has_no_key),
         cmocka_unit_test(without_memory_nothing_is_appended),
         cmocka_unit_test(what_was_written_is_valid_and_nothing_that_is_cut),

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 
 /* A state that lines were written to would be lost; and they as well, when it is replaced. */
 static int refuse_state(int fd, const char *path, gale_error *error) {
@@ -62,14 +61,20 @@ static int open_file(gx_file_output *output, int64_t *ret_last_line, gale_error 
     return rc;
 }
 
-int gx_file_output_open(gx_file_output *output, const char *path, bool pieces, gale_error *error) {
+int gx_file_output_open(gx_file_output *output, const char *path, gale_error *error) {
     int64_t last_line;
-    *output = (gx_file_output){ .path = path, .fd = -1, .pieces = pieces, .codec = output->codec };
+    *output = (gx_file_output){ .path = path, .fd = -1, .codec = output->codec };
     return open_file(output, &last_line, error);
 }
 
-void gx_file_output_await(gx_file_output *output, const char *path, bool pieces) {
-    *output = (gx_file_output){ .path = path, .fd = -1, .pieces = pieces, .regular = true };
+int gx_file_output_open_standard(gx_file_output *output, gx_heap *heap, gale_error *error) {
+    int rc = gx_file_output_open(output, "-", error);
+    if (rc == 0) rc = gx_gathered_open(&output->gathered, heap, output->fd, "-");
+    return rc;
+}
+
+void gx_file_output_await(gx_file_output *output, const char *path) {
+    *output = (gx_file_output){ .path = path, .fd = -1, .regular = true };
 }
 
 /* Without a whole line before it, it is nothing that a run has left. */
@@ -187,29 +192,17 @@ int gx_file_output_begin(gx_file_output *output, gx_file_begin how, gx_file_torn
     return mend_end(output, last_line, how == GX_FILE_GO_ON, ret_torn, error);
 }
 
-/* Tasks on several threads may share the standard output: pieces of whole lines, small enough for a pipe to take each
- * at once, keep their lines apart. A line longer than that may still be torn. */
-static int write_pieces(const gx_file_output *output, gale_str lines, gale_error *error) {
-    const char *at = lines.data, *end = at + lines.size;
-    while (at < end) {
-        size_t left = (size_t)(end - at), size = left;
-        if (left > PIPE_BUF) {
-            const char *newline = memrchr(at, '\n', PIPE_BUF);
-            if (!newline) newline = memchr(at + PIPE_BUF, '\n', left - PIPE_BUF);
-            size = (size_t)(newline + 1 - at); /* the last byte of all is a newline */
-        }
-        int rc = gx_file_write(output->fd, at, size, output->path, error);
-        if (rc < 0) return rc;
-        at += size;
-    }
-    return 0;
+int gx_file_output_write(gx_file_output *output, gale_str lines, gale_error *error) {
+    if (output->codec) return pack(output, lines, false, error);
+    int rc = output->gathered.bytes ? gx_gathered_add(&output->gathered, lines, error)
+                                    : gx_file_append(output->fd, lines.data, lines.size, output->path, error);
+    if (rc == 0) output->size += (int64_t)lines.size;
+    return rc;
 }
 
-int gx_file_output_write(gx_file_output *output, gale_str lines, gale_error *error) {
-    if (output->pieces) return write_pieces(output, lines, error);
-    if (output->codec) return pack(output, lines, false, error);
-    int rc = gx_file_append(output->fd, lines.data, lines.size, output->path, error);
-    if (rc == 0) output->size += (int64_t)lines.size;
+int gx_file_output_flush(gx_file_output *output, gale_error *error) {
+    int rc = gx_gathered_flush(&output->gathered, error);
+    if (rc < 0) output->failed = true;
     return rc;
 }
 
@@ -220,6 +213,8 @@ int gx_file_output_sync(gx_file_output *output, gale_error *error) {
 /* What a write that failed has left is not ended: whoever goes on with it does that. */
 int gx_file_output_close(gx_file_output *output, gale_error *error) {
     int ended = output->fd >= 0 && !output->failed ? gx_file_output_end(output, error) : 0;
+    if (ended == 0 && !output->failed) ended = gx_file_output_flush(output, error);
+    gx_gathered_close(&output->gathered);
     free_packer(output);
     if (output->fd < 0) return 0;
     if (ended < 0) error = NULL;

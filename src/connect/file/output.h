@@ -7,6 +7,7 @@
 #define GX_CONNECT_FILE_OUTPUT_H
 
 #include "base/buf.h"
+#include "base/os/gathered.h"
 #include "base/str.h"
 #include "topology/file_end.h"
 #include "topology/file_swap.h"
@@ -15,16 +16,16 @@
 
 typedef struct gx_file_output {
     const char *path;
-    int fd;       /* -1: not open */
-    bool pieces;  /* others write to it, too: whole lines at once, a pipe's worth at the most */
-    bool regular; /* a file with a path: not the standard output */
+    int fd;               /* -1: not open */
+    bool regular;         /* a file with a path: not the standard output */
+    gx_gathered gathered; /* lines for the standard output, which others write to as well */
     bool begun;
     int64_t size;                 /* of a regular file, with what was written */
     int64_t modified;             /* when it was written to last, before it was opened; nanoseconds since 1970 */
     const gale_file_codec *codec; /* NULL: lines are written as they are */
     void *packer;                 /* with the codec, once something was written */
     gx_buf packed;                /* of a write */
-    bool failed;                  /* what was packed has not all arrived */
+    bool failed;                  /* what was packed or has gathered has not all arrived */
     int64_t plain;                /* with a codec: what it unpacks to; else as `size` */
     gx_file_end *end;             /* in a durable run, from the first checkpoint on: has the descriptor */
 } gx_file_output;
@@ -48,10 +49,14 @@ typedef struct gx_file_torn {
 
 /* Makes the file if there is none, and locks it until it is closed. GALE_STATE when another has it; GALE_INVALID for the
  * state of a file spout; GALE_IO. */
-int gx_file_output_open(gx_file_output *output, const char *path, bool pieces, gale_error *error);
+int gx_file_output_open(gx_file_output *output, const char *path, gale_error *error);
+
+/* The standard output, whose lines gather until gx_file_output_flush: it stays where it is in memory until it is closed.
+ * GALE_NO_MEMORY; GALE_IO. */
+int gx_file_output_open_standard(gx_file_output *output, gx_heap *heap, gale_error *error);
 
 /* The same later: with gx_file_output_restore, or when it is begun. */
-void gx_file_output_await(gx_file_output *output, const char *path, bool pieces);
+void gx_file_output_await(gx_file_output *output, const char *path);
 
 /* Opens it again, if it is a file: another may have its name by now. What is shorter than its `size` was (GX_FILE_AGAIN) was cut by somebody. As
  * above. */
@@ -59,6 +64,9 @@ int gx_file_output_begin(gx_file_output *output, gx_file_begin how, gx_file_torn
 
 /* Lines with their ends. GALE_CLOSED_PIPE, GALE_IO: a regular file has none of them, as far as it can be cut. */
 int gx_file_output_write(gx_file_output *output, gale_str lines, gale_error *error);
+
+/* Writes what has gathered for the standard output. The same errors. */
+int gx_file_output_flush(gx_file_output *output, gale_error *error);
 
 /* Waits until the disk has them. */
 int gx_file_output_sync(gx_file_output *output, gale_error *error);

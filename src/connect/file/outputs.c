@@ -36,7 +36,7 @@ gx_outputs_file *gx_outputs_add(gx_outputs *outputs, gale_str path) {
     file->swap = (gx_file_swap)GX_FILE_SWAP_INIT;
     file->successor.fd = -1;
     memcpy(file->path, path.data, path.size);
-    gx_file_output_await(&file->output, file->path, false);
+    gx_file_output_await(&file->output, file->path);
     file->output.codec = outputs->codec;
     file->header = outputs->header;
     link_newest(outputs, file);
@@ -79,6 +79,7 @@ int gx_outputs_write(gx_outputs_file *file, size_t size, gale_error *error) {
 
 static int write_and_sync(gx_outputs_file *file, bool sync, gale_error *error) {
     int rc = gx_outputs_write(file, file->lines.size, error);
+    if (rc == 0) rc = gx_file_output_flush(&file->output, error);
     if (rc < 0 || !sync || !file->unsynced) return rc;
     rc = gx_file_output_sync(&file->output, error);
     if (rc == 0) file->unsynced = false;
@@ -99,7 +100,7 @@ int gx_outputs_flush(gx_outputs *outputs, bool sync, gale_error *error) {
 int gx_outputs_open_successor(gx_outputs_file *file, gale_error *error) {
     gx_file_torn torn;
     file->successor = (gx_file_output){ .codec = file->output.codec };
-    int rc = gx_file_output_open(&file->successor, file->path, false, error);
+    int rc = gx_file_output_open(&file->successor, file->path, error);
     if (rc == 0) rc = gx_file_output_begin(&file->successor, GX_FILE_BEHIND, &torn, error);
     if (rc < 0) (void)gx_file_output_close(&file->successor, NULL);
     return rc;

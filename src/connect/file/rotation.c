@@ -158,7 +158,7 @@ static int begin_next(gx_outputs_file *file, gale_error *error) {
     const gale_file_codec *codec = file->output.codec;
     int rc = gx_file_output_close(&file->output, error);
     if (rc < 0) return rc;
-    gx_file_output_await(&file->output, file->path, false);
+    gx_file_output_await(&file->output, file->path);
     file->output.codec = codec;
     return gx_file_output_begin(&file->output, GX_FILE_BEHIND, &torn, error);
 }

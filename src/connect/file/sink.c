@@ -39,6 +39,7 @@ typedef struct sink {
     bool overwrite;
     bool sync;
     bool restored;    /* a checkpoint has had it */
+    bool gathers;     /* to the standard output, which others write to as well: each line goes there at once */
     bool keeps;       /* in `made`, what its files are to a durable run */
     int broken;       /* the code of what failed */
     gale_error error; /* of the call that finds a tuple's file: too large to be made for each */
@@ -187,6 +188,11 @@ static void write_full(sink *bolt, gx_outputs_file *file) {
     if (rc < 0) (void)give_up(bolt, rc, &error);
 }
 
+/* Without an error's text a line; with it, the same error comes again. */
+GX_INLINE void gather(sink *bolt, gx_outputs_file *file) {
+    if (GX_UNLIKELY(gx_outputs_write(file, file->lines.size, NULL) < 0)) write_full(bolt, file);
+}
+
 static int bolt_flush(void *self, gale_collector *out) {
     sink *bolt = self;
     (void)out;
@@ -197,6 +203,7 @@ static int bolt_flush(void *self, gale_collector *out) {
 static void write_header(sink *bolt) {
     gale_error error = GALE_ERROR_INIT;
     int rc = bolt->broken ? 0 : gx_outputs_write_header(bolt->only, &error);
+    if (rc == 0) rc = gx_file_output_flush(&bolt->only->output, &error);
     if (rc < 0) (void)give_up(bolt, rc, &error);
 }
 
@@ -353,12 +360,13 @@ static int open_only(sink *bolt, gale_error *error) {
     if (bolt->name.failed) return GALE_NO_MEMORY;
     bolt->only = gx_outputs_add(&bolt->outputs, (gale_str){ bolt->name.data, bolt->name.size });
     if (!bolt->only) return GALE_NO_MEMORY;
-    bool pieces = shared && context->task_count > 1;
-    if (pieces && bolt->outputs.header)
+    if (shared && context->task_count > 1 && bolt->outputs.header)
         return gale_error_set(error, GALE_INVALID,
                               "%s: header: the standard output of %u tasks has no first line; one task can have it",
                               who, context->task_count);
-    if (!context->resumes || shared) return gx_file_output_open(&bolt->only->output, bolt->only->path, pieces, error);
+    bolt->gathers = shared;
+    if (shared) return gx_file_output_open_standard(&bolt->only->output, &bolt->instance.heap, error);
+    if (!context->resumes) return gx_file_output_open(&bolt->only->output, bolt->only->path, error);
     return 0; /* it may have another name by now */
 }
 
@@ -504,7 +512,10 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     if (GX_UNLIKELY(bolt->rotates)) return add_turning(bolt, file, tuple, out);
     rc = gx_lines_add(&bolt->lines, tuple, out, &file->lines);
     gx_outputs_list(&bolt->outputs, file);
-    if (GX_UNLIKELY(file->lines.size >= FULL)) write_full(bolt, file);
+    if (bolt->gathers)
+        gather(bolt, file);
+    else if (GX_UNLIKELY(file->lines.size >= FULL))
+        write_full(bolt, file);
     return rc;
 }
 
