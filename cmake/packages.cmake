@@ -67,7 +67,7 @@ gale_package_libraries(libgale-front0 gale-front gale-script gale-gzip gale-stor
 set(CPACK_DEBIAN_LIBGALE-FRONT0_PACKAGE_RECOMMENDS "libmicrohttpd12 (>= 0.9.75) | libmicrohttpd12t64") # loaded when a run serves
 gale_package(libgale-front-dev libdevel "topology files after Storm's model (development)"
   "This package has headers and static libraries of what is in libgale-front0."
-  "libgale-front0 ${same}" "libgale-dev ${same}" libyaml-dev libjansson-dev liblua5.4-dev libpcre2-dev libsqlite3-dev zlib1g-dev)
+  "libgale-front0 ${same}" "libgale-dev ${same}" libyaml-dev liblua5.4-dev libpcre2-dev libsqlite3-dev zlib1g-dev)
 gale_package(gale utils "stream processing after Storm's model (program)"
   "This package has the program: it runs and checks topologies that are written in
 YAML files, simulates them with faults, and looks after the state of runs that

@@ -1,5 +1,5 @@
 /* gale_front.h: topologies from files, with all classes that a file can name. In libgale-front, which needs libgale, libyaml,
- * jansson, zlib and, for expressions, libgale-script.
+ * zlib and, for expressions, libgale-script.
  *
  * What:    what `gale run FILE.yaml` reads, for an application that runs it by itself. Files are Flux, Storm's YAML form of
  *          topologies; docs/reference/classes.md lists the classes.

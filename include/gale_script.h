@@ -1,4 +1,4 @@
-/* gale_script.h: bolts made of expressions and patterns. In libgale-script, which needs libgale, Lua 5.4, PCRE2 and jansson.
+/* gale_script.h: bolts made of expressions and patterns. In libgale-script, which needs libgale, Lua 5.4 and PCRE2.
  *
  * What:    an expression is one of Lua 5.4, over the fields of the tuple: "status >= 500 and bytes > 0", or a block that returns
  *          something. What it can call, and what it cannot, stands in docs/reference/expressions.md. `fields` are the names that

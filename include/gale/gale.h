@@ -12,6 +12,7 @@
 #include <gale/exec.h>
 #include <gale/file.h>
 #include <gale/hook.h>
+#include <gale/json.h>
 #include <gale/kit.h>
 #include <gale/log.h>
 #include <gale/metric.h>

@@ -141,6 +141,22 @@ GALE_API uint64_t gale_value_hash(const gale_value *value);
 /* Are these bytes well-formed UTF-8 (no surrogates, nothing overlong, nothing above U+10FFFF)? */
 GALE_API bool gale_utf8_valid(const char *text, size_t size);
 
+/* Room for the text of any number, and its NUL. */
+enum { GALE_NUMBER_TEXT = 32 };
+
+/* Writes a number with the fewest digits that read back the same, and a NUL; returns the size without it. Whatever the
+ * locale: "0.1", "250", "1e+16", "5e-324", "-0", "nan", "inf", "-inf". */
+GALE_API size_t gale_number_write(double number, char to[GALE_NUMBER_TEXT]);
+
+/* All of `text` is a decimal number: an optional sign, digits with at most one point, an optional exponent. To the
+ * nearest double; beyond the largest to an infinity. Whatever the locale; "inf", "nan" and hexadecimal are none. */
+GALE_API bool gale_number_read(gale_str text, double *ret_number);
+
+/* A value as text, the same in every sink: strings and bytes unchanged (borrowed); numbers (in `number`) with the fewest
+ * digits, and ".0" behind a float that is whole; "NaN", "Infinity", "-Infinity", "true", "false", and nothing for null.
+ * False: a list or a map. */
+GALE_API bool gale_value_text(const gale_value *value, char number[GALE_NUMBER_TEXT], gale_str *ret_text);
+
 /* A copy that owns all that it points to, in one allocation. NULL when memory is out or the value is not valid (too
  * deep, too large, a map's key that is no string or comes twice). The view to read it with is gale_value_owned_view. */
 typedef struct gale_value_owned gale_value_owned;

@@ -59,6 +59,10 @@ void gx_buf_add_i64(gx_buf *buf, int64_t number) {
     if (gx_buf_reserve(buf, 20)) buf->size += gx_number_write_whole(buf->data + buf->size, number);
 }
 
+void gx_buf_add_f64(gx_buf *buf, double number) {
+    if (gx_buf_reserve(buf, GX_NUMBER_TEXT)) buf->size += gx_number_write_float(buf->data + buf->size, number);
+}
+
 void gx_buf_format(gx_buf *buf, const char *format, ...) {
     va_list args, again;
     va_start(args, format);

@@ -26,6 +26,7 @@ void gx_buf_add_text(gx_buf *buf, const char *text);
 void gx_buf_add_byte(gx_buf *buf, char byte);
 void gx_buf_add_u64(gx_buf *buf, uint64_t number);
 void gx_buf_add_i64(gx_buf *buf, int64_t number);
+void gx_buf_add_f64(gx_buf *buf, double number); /* gx_number_write_float */
 void gx_buf_format(gx_buf *buf, const char *format, ...) GALE_PRINTF(2, 3);
 GX_INLINE void gx_buf_reset(gx_buf *buf) {
     buf->size = 0;

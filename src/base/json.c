@@ -1,7 +1,6 @@
 #include "base/json.h"
 
 #include "base/base64.h"
-#include "base/number.h"
 #include "base/scan.h"
 
 #include <math.h>
@@ -51,15 +50,12 @@ void gx_json_u64(gx_json *json, uint64_t value) {
 }
 
 void gx_json_f64(gx_json *json, double value) {
-    char text[GX_NUMBER_TEXT];
     if (!isfinite(value)) {
         gx_json_null(json);
         return;
     }
-    size_t size = gx_number_write(text, value);
     begin_item(json);
-    gx_buf_add(json->out, text, size);
-    if (!memchr(text, '.', size) && !memchr(text, 'e', size)) gx_buf_add(json->out, ".0", 2);
+    gx_buf_add_f64(json->out, value);
 }
 
 static void add_escape(gx_buf *out, unsigned number) {

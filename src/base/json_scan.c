@@ -124,69 +124,46 @@ int64_t gx_json_scan_unescape(gx_json_scan *scan, gale_str raw, char *to) {
 
 /* --- Numbers --- */
 
-GX_INLINE const char *digits_end(const char *at, const char *end) {
-    while (at < end && *at >= '0' && *at <= '9') at++;
-    return at;
+/* The exponent, behind its "e". */
+GX_INLINE const char *take_power(gx_json_scan *scan, const char *at, gx_json_number *number) {
+    enum { MOST_DIGITS = 5 };
+    bool is_signed = at < scan->end && (*at == '+' || *at == '-');
+    uint64_t power = 0;
+    const char *digits = at + is_signed, *stop = gx_number_digits(digits, scan->end, &power);
+    if (stop == digits) return gx_json_scan_wrong(scan, stop, "expected the digits of an exponent"), NULL;
+    number->fits = number->fits && stop - digits <= MOST_DIGITS;
+    if (number->fits) number->exponent += *at == '-' ? -(int32_t)power : (int32_t)power;
+    number->whole = false;
+    return stop;
 }
 
-/* The parts of a number: its digits, those behind the point, and those of the exponent with their sign. */
-typedef struct parts {
-    gale_str whole, part, power;
-    bool negative;
-} parts;
-
-GX_INLINE bool take_parts(gx_json_scan *scan, parts *ret_parts) {
+/* One walk over the digits. Where the number is not used, the compiler leaves its arithmetic out. */
+GX_INLINE bool take_number(gx_json_scan *scan, gx_json_number *ret_number) {
+    enum { MOST_DIGITS = 19 }; /* that 64 bits hold, whatever they are */
     const char *at = scan->at, *end = scan->end;
-    parts p = { .negative = at < end && *at == '-' };
-    at += p.negative;
-    const char *stop = at < end && *at == '0' ? at + 1 : digits_end(at, end);
-    if (stop == at) return gx_json_scan_wrong(scan, scan->at, p.negative ? "expected digits" : "expected a value");
-    p.whole = (gale_str){ at, (size_t)(stop - at) };
+    gx_json_number number = { .negative = at < end && *at == '-', .whole = true };
+    at += number.negative;
+    const char *stop = at < end && *at == '0' ? at + 1 : gx_number_digits(at, end, &number.mantissa);
+    if (stop == at) return gx_json_scan_wrong(scan, scan->at, number.negative ? "expected digits" : "expected a value");
+    ptrdiff_t count = stop - at, behind = 0;
     if (stop < end && *stop == '.') {
         at = stop + 1;
-        stop = digits_end(at, end);
-        if (stop == at) return gx_json_scan_wrong(scan, at, "expected digits behind the point");
-        p.part = (gale_str){ at, (size_t)(stop - at) };
+        stop = gx_number_digits(at, end, &number.mantissa);
+        behind = stop - at;
+        if (!behind) return gx_json_scan_wrong(scan, at, "expected digits behind the point");
+        number.whole = false;
     }
-    if (stop < end && (*stop | 0x20) == 'e') {
-        at = stop + 1;
-        bool is_signed = at < end && (*at == '+' || *at == '-');
-        stop = digits_end(at + is_signed, end);
-        if (stop == at + is_signed) return gx_json_scan_wrong(scan, stop, "expected the digits of an exponent");
-        p.power = (gale_str){ at, (size_t)(stop - at) };
-    }
+    number.fits = count + behind <= MOST_DIGITS;
+    if (number.fits) number.exponent = -(int32_t)behind;
+    if (stop < end && (*stop | 0x20) == 'e' && !(stop = take_power(scan, stop + 1, &number))) return false;
+    number.text = (gale_str){ scan->at, (size_t)(stop - scan->at) };
     scan->at = stop;
-    *ret_parts = p;
+    *ret_number = number;
     return true;
-}
-
-GX_INLINE uint64_t add_digits(uint64_t number, gale_str digits) {
-    for (size_t i = 0; i < digits.size; i++) number = 10 * number + (uint64_t)(digits.data[i] - '0');
-    return number;
-}
-
-/* Of an exponent with its sign; 0 for none. */
-static int32_t power_of(gale_str power) {
-    if (!power.size) return 0;
-    bool is_signed = *power.data == '-' || *power.data == '+';
-    int32_t number = (int32_t)add_digits(0, (gale_str){ power.data + is_signed, power.size - is_signed });
-    return *power.data == '-' ? -number : number;
 }
 
 bool gx_json_scan_number(gx_json_scan *scan, gx_json_number *ret_number) {
-    enum { MOST = 19, MOST_POWER = 5 }; /* digits that 64 bits hold, whatever they are; and of an exponent */
-    const char *from = scan->at;
-    parts p = { .negative = false };
-    if (!take_parts(scan, &p)) return false;
-    gx_json_number number = { .text = { from, (size_t)(scan->at - from) }, .negative = p.negative };
-    number.whole = !p.part.data && !p.power.data;
-    number.fits = p.whole.size + p.part.size <= MOST && p.power.size <= MOST_POWER;
-    if (number.fits) {
-        number.mantissa = add_digits(add_digits(0, p.whole), p.part);
-        number.exponent = power_of(p.power) - (int32_t)p.part.size;
-    }
-    *ret_number = number;
-    return true;
+    return take_number(scan, ret_number);
 }
 
 double gx_json_number_value(const gx_json_number *number) {
@@ -219,13 +196,13 @@ static bool skip_string(gx_json_scan *scan) {
 }
 
 static bool skip_scalar(gx_json_scan *scan, char first) {
-    parts number;
+    gx_json_number ignored;
     switch (first) {
     case '"': scan->at++; return skip_string(scan);
     case 't': return gx_json_scan_word(scan, "true", 4);
     case 'f': return gx_json_scan_word(scan, "false", 5);
     case 'n': return gx_json_scan_word(scan, "null", 4);
-    default: return take_parts(scan, &number);
+    default: return take_number(scan, &ignored);
     }
 }
 

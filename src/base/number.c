@@ -21,7 +21,6 @@ enum {
 typedef struct decimal {
     uint64_t mantissa;
     int64_t exponent;
-    uint32_t digits; /* of the mantissa */
     bool negative;
     bool cut; /* there are other digits than zeros behind those of the mantissa */
 } decimal;
@@ -40,20 +39,40 @@ bool gx_number_whole(gale_str text, int64_t *ret_number) {
     return true;
 }
 
-/* The digits that it begins with, before the point (`behind` is 0) or behind it (1); how many there are. */
-static size_t take_digits(gale_str *rest, decimal *d, int behind) {
-    size_t count = 0;
-    for (; count < rest->size && rest->data[count] >= '0' && rest->data[count] <= '9'; count++) {
-        uint32_t digit = (uint32_t)(rest->data[count] - '0');
-        bool is_kept = d->digits < MANTISSA_DIGITS;
+/* More digits than a mantissa has: the first ones that are not zeros count, the others move the point. */
+static void cut_digits(gale_str digits, decimal *d) {
+    bool is_behind = false;
+    uint32_t count = 0;
+    d->mantissa = 0;
+    d->exponent = 0;
+    for (size_t i = 0; i < digits.size; i++) {
+        if (digits.data[i] == '.') {
+            is_behind = true;
+            continue;
+        }
+        uint32_t digit = (uint32_t)(digits.data[i] - '0');
+        bool is_kept = count < MANTISSA_DIGITS;
         d->cut = d->cut || (!is_kept && digit);
-        d->exponent += !is_kept - behind;
+        d->exponent += !is_kept - is_behind;
         if (!is_kept) continue;
         d->mantissa = 10 * d->mantissa + digit;
-        d->digits += d->mantissa != 0;
+        count += d->mantissa != 0;
     }
-    *rest = (gale_str){ rest->data + count, rest->size - count };
-    return count;
+}
+
+/* The digits and their point; how many digits there are. */
+static size_t take_digits(gale_str *rest, decimal *d) {
+    const char *from = rest->data, *end = from + rest->size, *stop = gx_number_digits(from, end, &d->mantissa);
+    size_t count = (size_t)(stop - from), behind = 0;
+    if (stop < end && *stop == '.') {
+        const char *point = stop++;
+        stop = gx_number_digits(stop, end, &d->mantissa);
+        behind = (size_t)(stop - point) - 1;
+    }
+    d->exponent = -(int64_t)behind;
+    if (count + behind > MANTISSA_DIGITS) cut_digits((gale_str){ from, (size_t)(stop - from) }, d);
+    *rest = (gale_str){ stop, (size_t)(end - stop) };
+    return count + behind;
 }
 
 static bool take_exponent(gale_str *rest, decimal *d) {
@@ -72,11 +91,7 @@ static bool take_exponent(gale_str *rest, decimal *d) {
 
 static bool take_decimal(gale_str rest, decimal *d) {
     *d = (decimal){ .negative = take_sign(&rest) };
-    size_t count = take_digits(&rest, d, 0);
-    if (rest.size && rest.data[0] == '.') {
-        rest.data++, rest.size--;
-        count += take_digits(&rest, d, 1);
-    }
+    size_t count = take_digits(&rest, d);
     return count && take_exponent(&rest, d) && !rest.size;
 }
 
@@ -94,7 +109,7 @@ static double read_slowly(gale_str text, const decimal *d) {
             dropped |= c != '0';
     }
     if (dropped) copy[ALL_DIGITS - 1] = '1'; /* a little more than the digits before it */
-    int64_t exponent = d->exponent + d->digits - (int64_t)size;
+    int64_t exponent = d->exponent - (int64_t)(size < MANTISSA_DIGITS ? 0 : size - MANTISSA_DIGITS);
     copy[size++] = 'e';
     size += gx_number_write_whole(copy + size, exponent);
     copy[size] = 0;
@@ -292,4 +307,18 @@ size_t gx_number_write(char to[GX_NUMBER_TEXT], double number) {
     }
     *at = 0;
     return (size_t)(at - to);
+}
+
+size_t gx_number_write_float(char to[GX_NUMBER_TEXT], double number) {
+    if (isnan(number)) return memcpy(to, "NaN", 4), 3;
+    if (isinf(number)) {
+        size_t sign = number < 0;
+        *to = '-';
+        memcpy(to + sign, "Infinity", 9);
+        return sign + 8;
+    }
+    size_t size = gx_number_write(to, number);
+    if (memchr(to, '.', size) || memchr(to, 'e', size)) return size;
+    memcpy(to + size, ".0", 3);
+    return size + 2;
 }

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/str.h"
 
-#include <jansson.h>
+#include <gale/json.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -58,10 +58,9 @@ typedef struct waiting {
 
 static bool take_line(void *user, gale_str line) {
     waiting *w = user;
-    json_t *json = json_loadb(line.data ? line.data : "", line.size, 0, NULL);
-    const json_t *code = json_object_get(json, "exit_code");
-    if (json_is_integer(code)) w->exit_code = json_integer_value(code);
-    json_decref(json);
+    gale_str json, code;
+    if (gale_json_check(line, &json, NULL) == 0 && gale_json_get(json, "exit_code", &code))
+        (void)gale_json_whole(code, &w->exit_code);
     if (!w->asked) {
         gx_heard heard;
         w->asked = true;

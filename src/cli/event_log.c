@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/nearest.h"
+#include "base/number.h"
 #include "base/os/fate.h"
 #include "base/os/file.h"
 #include "base/str.h"
@@ -39,9 +40,8 @@ static int refuse_component(const gale_topology *topology, gale_str name, gale_e
 }
 
 static int read_percent(const char *text, double *ret_percent, gale_error *error) {
-    char *end;
-    double percent = strtod(text, &end);
-    if (end == text || *end || !isfinite(percent) || percent <= 0 || percent > 100)
+    double percent;
+    if (!gx_number_read(gx_str(text), &percent) || !(percent > 0 && percent <= 100))
         return gale_error_set(error, GALE_INVALID, "--log-events: a percentage is above 0 and at most 100, not '%s'",
                               text);
     *ret_percent = percent;

@@ -5,13 +5,13 @@
 #include "cli/signals.h"
 #include "front/json_value.h"
 
+#include <gale/json.h>
+
 static int understand(gx_heard *heard, const char *path, gale_error *error) {
-    json_error_t problem;
-    json_t *json = json_loadb(heard->reply.body.data ? heard->reply.body.data : "", heard->reply.body.size, 0,
-                              &problem);
-    if (!json) return gale_error_set(error, GALE_INVALID, "'%s' does not answer with JSON", path);
+    gale_str json;
+    if (gale_json_check((gale_str){ heard->reply.body.data, heard->reply.body.size }, &json, NULL) < 0)
+        return gale_error_set(error, GALE_INVALID, "'%s' does not answer with JSON", path);
     int rc = gx_json_to_value(json, &heard->owned);
-    json_decref(json);
     if (rc < 0) return gale_error_set(error, rc, "the answer of '%s' cannot be read", path);
     heard->all = gale_value_owned_view(heard->owned);
     return 0;

@@ -1,6 +1,7 @@
 #include "cli/options.h"
 
 #include "base/nearest.h"
+#include "base/number.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -43,9 +44,8 @@ static int set_whole(reader *r, const gx_option *option, const char *text, uint6
 }
 
 static int set_rate(reader *r, const gx_option *option, const char *text, double *ret) {
-    char *end;
-    double n = strtod(text, &end);
-    if (end == text || *end || !isfinite(n) || n <= 0)
+    double n;
+    if (!gx_number_read(gx_str(text), &n) || !isfinite(n) || n <= 0)
         return gale_error_set(r->error, GALE_INVALID, "--%s must be a number above 0, not '%s'", option->name, text);
     *ret = n;
     return 0;

@@ -6,7 +6,7 @@
 #include "front/json_value.h"
 #include "tuple/json.h"
 
-#include <string.h>
+#include <gale/json.h>
 
 static bool is_plain(gale_str text) {
     for (size_t i = 0; i < text.size; i++) {
@@ -16,12 +16,16 @@ static bool is_plain(gale_str text) {
     return text.size > 0;
 }
 
-static void add_text(gx_buf *out, const char *text) {
-    gx_visible_add(out, gx_str(text ? text : "?"), "");
+/* What a string says; a name or a text of ours. */
+static void add_text(gx_buf *out, gale_str json, const char *otherwise) {
+    gx_buf text = GX_BUF_INIT(NULL);
+    int64_t size = json.size && gx_buf_reserve(&text, json.size) ? gale_json_text(json, text.data, json.size + 1) : -1;
+    gx_visible_add(out, size < 0 ? gx_str(otherwise) : (gale_str){ text.data, (size_t)size }, "");
+    gx_buf_fini(&text);
 }
 
 /* Numbers have their shortest text, as everywhere. */
-static void add_json(gx_buf *out, json_t *json) {
+static void add_json(gx_buf *out, gale_str json) {
     gx_buf text = GX_BUF_INIT(NULL);
     gale_value_owned *owned = NULL;
     if (gx_json_to_value(json, &owned) >= 0) {
@@ -34,44 +38,47 @@ static void add_json(gx_buf *out, json_t *json) {
     gx_buf_fini(&text);
 }
 
-static void add_value(gx_buf *out, json_t *json) {
-    gale_str text = { json_string_value(json), json_string_length(json) };
-    if (text.data && is_plain(text))
-        gx_visible_add(out, text, "");
+static void add_value(gx_buf *out, gale_str json) {
+    bool is_text = gale_json_kind_of(json) == GALE_JSON_STRING;
+    if (is_text && is_plain((gale_str){ json.data + 1, json.size - 2 }))
+        add_text(out, json, "");
     else
         add_json(out, json);
 }
 
-static void add_tuple(gx_buf *out, json_t *tuple, json_t *values) {
-    const char *field;
-    json_t *value;
-    add_text(out, json_string_value(json_object_get(tuple, "component")));
-    gx_buf_format(out, "[%lld] ", (long long)json_integer_value(json_object_get(tuple, "task")));
-    add_text(out, json_string_value(json_object_get(tuple, "stream")));
+static gale_str member(gale_str tuple, const char *name) {
+    gale_str found;
+    return gale_json_get(tuple, name, &found) ? found : (gale_str){ "", 0 };
+}
+
+static void add_tuple(gx_buf *out, gale_str tuple, gale_str values) {
+    int64_t task = 0, dropped = 0;
+    (void)gale_json_whole(member(tuple, "task"), &task);
+    (void)gale_json_whole(member(tuple, "dropped"), &dropped);
+    add_text(out, member(tuple, "component"), "?");
+    gx_buf_format(out, "[%lld] ", (long long)task);
+    add_text(out, member(tuple, "stream"), "?");
     gx_buf_add_byte(out, ' ');
-    json_object_foreach(values, field, value) {
+    for (gale_json_item item = GALE_JSON_FIRST(values); gale_json_next(&item);) {
         gx_buf_add_byte(out, ' ');
-        add_text(out, field);
+        add_text(out, item.name, "?");
         gx_buf_add_byte(out, '=');
-        add_value(out, value);
+        add_value(out, item.value);
     }
-    json_int_t dropped = json_integer_value(json_object_get(tuple, "dropped"));
     if (dropped > 0) gx_buf_format(out, "  (%lld dropped before)", (long long)dropped);
     gx_buf_add_byte(out, '\n');
 }
 
 int gx_tap_line_add(gale_str line, gx_buf *out, gale_error *error) {
+    char wrong[GALE_ERROR_TEXT];
+    gale_str tuple;
     if (!line.size) return 0;
-    json_t *tuple = json_loadb(line.data, line.size, JSON_ALLOW_NUL, NULL);
-    json_t *values = json_object_get(tuple, "values");
-    const char *wrong = json_string_value(json_object_get(tuple, "error"));
-    int rc = 1;
-    if (wrong)
-        rc = gale_error_set(error, GALE_COMPONENT, "%s", wrong);
-    else if (!json_is_object(values))
-        rc = gale_error_set(error, GALE_INVALID, "what is answered is no line of a tap");
-    else
-        add_tuple(out, tuple, values);
-    json_decref(tuple);
-    return rc;
+    if (gale_json_check(line, &tuple, NULL) < 0) tuple = (gale_str){ "", 0 };
+    gale_str values = member(tuple, "values"), said = member(tuple, "error");
+    if (gale_json_kind_of(said) == GALE_JSON_STRING && gale_json_text(said, wrong, sizeof wrong) >= 0)
+        return gale_error_set(error, GALE_COMPONENT, "%s", wrong);
+    if (gale_json_kind_of(values) != GALE_JSON_OBJECT)
+        return gale_error_set(error, GALE_INVALID, "what is answered is no line of a tap");
+    add_tuple(out, tuple, values);
+    return 1;
 }

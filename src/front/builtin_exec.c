@@ -47,12 +47,9 @@ typedef struct texts {
 } texts;
 
 static void add_scalar(gx_buf *to, const gale_value *value) {
-    switch (value->type) {
-    case GALE_TYPE_STRING: gx_buf_add(to, value->as.string, value->size); break;
-    case GALE_TYPE_I64: gx_buf_add_i64(to, value->as.i64); break;
-    case GALE_TYPE_F64: gx_buf_format(to, "%.17g", value->as.f64); break;
-    default: gx_buf_add_text(to, value->as.boolean ? "true" : "false"); break;
-    }
+    char number[GALE_NUMBER_TEXT];
+    gale_str text;
+    if (gale_value_text(value, number, &text)) gx_buf_add(to, text.data, text.size);
 }
 
 static bool is_scalar(const gale_value *value) {

@@ -67,17 +67,11 @@ static const char *keep(pairs *p, const char *text, size_t size) {
 }
 
 static const char *keep_value(pairs *p, const gale_value *value) {
-    char number[40];
-    int size = 0;
-    switch (value->type) {
-    case GALE_TYPE_STRING: return keep(p, value->as.string, value->size);
-    case GALE_TYPE_BOOL: return value->as.boolean ? keep(p, "true", 4) : keep(p, "false", 5);
-    case GALE_TYPE_I64: size = snprintf(number, sizeof number, "%lld", (long long)value->as.i64); break;
-    case GALE_TYPE_F64: size = snprintf(number, sizeof number, "%.17g", value->as.f64); break;
-    case GALE_TYPE_NULL: return keep(p, "nil", 3);
-    default: return NULL;
-    }
-    return keep(p, number, (size_t)size);
+    char number[GALE_NUMBER_TEXT];
+    gale_str text;
+    if (value->type == GALE_TYPE_NULL) return keep(p, "nil", 3);
+    return value->type != GALE_TYPE_BYTES && gale_value_text(value, number, &text) ? keep(p, text.data, text.size)
+                                                                                   : NULL;
 }
 
 static int take_pairs(const gx_args *args, const char *name, pairs *p, gale_error *error) {

@@ -1,49 +1,33 @@
 #include "front/json_line.h"
 
-#include <string.h>
-
-/* Behind the string that begins at `at`. */
-static size_t skip_string(gale_str line, size_t at) {
-    for (at++; at < line.size && line.data[at] != '"'; at++) at += line.data[at] == '\\';
-    return at + 1;
-}
-
-static bool is_key(gale_str line, size_t begin, size_t end, const char *key) {
-    size_t size = strlen(key);
-    if (end != begin + size + 2 || memcmp(line.data + begin + 1, key, size) != 0) return false;
-    while (end < line.size && (line.data[end] == ' ' || line.data[end] == '\t')) end++;
-    return end < line.size && line.data[end] == ':';
-}
+#include "base/str.h"
+#include "tuple/json_view.h"
 
 unsigned gx_json_line_column(const gx_json_line *where, const char *key) {
     gale_str line = where->line;
-    int depth = 0;
-    for (size_t at = 0; at < line.size;) {
-        char c = line.data[at];
-        if (c == '"') {
-            size_t end = skip_string(line, at);
-            if (depth == 1 && is_key(line, at, end, key)) return (unsigned)at + 1;
-            at = end;
-            continue;
-        }
-        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
-        at++;
-    }
+    while (line.size && *line.data != '{') line.data++, line.size--;
+    for (gale_json_item item = GALE_JSON_FIRST(line); gale_json_next(&item);)
+        if (gale_json_is(item.name, key)) return (unsigned)(item.name.data - where->line.data) + 1;
     return 1;
 }
 
-int gx_json_line_parse(const gx_json_line *at, const char *line, const char *object, json_t **ret_object) {
-    json_error_t why;
-    json_t *json = json_loadb(at->line.data, at->line.size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
-    if (!json && !*why.text) /* it says nothing then */
-        return gale_error_set(at->error, GALE_NO_MEMORY, "%s: out of memory", at->name);
-    if (!json)
-        return gale_error_set(at->error, GALE_SYNTAX, "%s:%u:%d: this is no %s: %s", at->name, at->number,
-                              why.column > 0 ? why.column : 1, line, why.text);
-    if (json_is_object(json)) {
-        *ret_object = json;
-        return 0;
-    }
-    json_decref(json);
-    return gale_error_set(at->error, GALE_TYPE, "%s:%u:1: %s must be a JSON object", at->name, at->number, object);
+/* The name that an object has twice; empty: none. */
+static gale_str find_twin(gale_str object) {
+    for (gale_json_item item = GALE_JSON_FIRST(object); gale_json_next(&item);)
+        for (gale_json_item before = GALE_JSON_FIRST(object); gale_json_next(&before) && before.index < item.index;)
+            if (gx_str_equal(before.name, item.name)) return item.name;
+    return (gale_str){ "", 0 };
+}
+
+int gx_json_line_parse(const gx_json_line *at, const char *line, const char *object, gale_str *ret_object) {
+    gx_json_problem why;
+    if (!gx_json_check(at->line, ret_object, &why))
+        return gale_error_set(at->error, GALE_SYNTAX, "%s:%u:%zu: this is no %s: %s", at->name, at->number, why.column,
+                              line, why.what);
+    if (gale_json_kind_of(*ret_object) != GALE_JSON_OBJECT)
+        return gale_error_set(at->error, GALE_TYPE, "%s:%u:1: %s must be a JSON object", at->name, at->number, object);
+    gale_str twin = find_twin(*ret_object);
+    if (!twin.size) return 0;
+    return gale_error_set(at->error, GALE_SYNTAX, "%s:%u:%zu: this is no %s: it has two members %.*s", at->name,
+                          at->number, (size_t)(twin.data - at->line.data) + 1, line, GX_STR(twin));
 }

@@ -1,12 +1,12 @@
 /* One line of a file of JSON lines, that is to be an object, and places in it for errors: "file:line:column: what".
- * Threads: any. Owner: the object is the caller's. */
+ * Threads: any. Owner: the object is a part of the line. */
 #ifndef GX_FRONT_JSON_LINE_H
 #define GX_FRONT_JSON_LINE_H
 
 #include "base/port.h"
 
 #include <gale/error.h>
-#include <jansson.h>
+#include <gale/json.h>
 
 typedef struct gx_json_line {
     const char *name; /* of the file */
@@ -15,9 +15,9 @@ typedef struct gx_json_line {
     gale_error *error;
 } gx_json_line;
 
-/* `line`: what it should be, "line of a dead-letter file"; `object`: what it then describes, "a dead letter". GALE_SYNTAX, GALE_TYPE,
- * GALE_NO_MEMORY. */
-int gx_json_line_parse(const gx_json_line *at, const char *line, const char *object, json_t **ret_object);
+/* `line`: what it should be, "line of a dead-letter file"; `object`: what it then describes, "a dead letter". GALE_SYNTAX, also for
+ * two members of one name; GALE_TYPE. */
+int gx_json_line_parse(const gx_json_line *at, const char *line, const char *object, gale_str *ret_object);
 
 /* Where a key of the object stands, from 1; 1 when it is not there. The line is JSON. */
 unsigned gx_json_line_column(const gx_json_line *at, const char *key);

@@ -1,64 +1,30 @@
 #include "front/json_value.h"
 
 #include "base/base64.h"
+#include "base/number.h"
 #include "tuple/body.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* --- Building --- */
+typedef struct making {
+    gx_json_reader *reader;
+    bool exact; /* as front/exact_json.h writes it */
+} making;
 
-enum { MADE = 1 }; /* in `reserved`: the string's bytes are malloc's, not jansson's */
-
-/* A value whose arrays and bytes are malloc's, until it has been copied. */
-static void release(gale_value *value) {
-    size_t items = value->type == GALE_TYPE_LIST ? value->size : value->type == GALE_TYPE_MAP ? 2u * value->size : 0;
-    for (size_t i = 0; i < items && value->as.items; i++) release((gale_value *)&value->as.items[i]);
-    if (items || value->type == GALE_TYPE_BYTES || value->reserved == MADE) free((void *)(uintptr_t)value->as.bytes);
+static gale_str text_of(const gale_value *value) {
+    return (gale_str){ value->as.string, value->size };
 }
 
-/* `exact`: as front/exact_json.h writes it. */
-static int build(json_t *json, int depth, bool exact, gale_value *value);
+static int make(const making *m, int depth, gale_value *value);
 
-static int build_list(json_t *json, int depth, bool exact, gale_value *value) {
-    size_t count = json_array_size(json);
-    gale_value *items = calloc(count ? count : 1, sizeof *items);
-    if (!items) return GALE_NO_MEMORY;
-    *value = gale_list(items, count);
-    int code = 0;
-    for (size_t i = 0; i < count && code == 0; i++) code = build(json_array_get(json, i), depth + 1, exact, &items[i]);
-    if (!count) {
-        free(items);
-        value->as.items = NULL;
-    }
-    return code;
+/* Lists and maps lie in the reader's arena, which is ours to write to. */
+static gale_value *items_of(const gale_value *value) {
+    return (gale_value *)(uintptr_t)value->as.items;
 }
 
-static int build_map(json_t *json, int depth, bool exact, gale_value *value) {
-    size_t count = json_object_size(json), i = 0;
-    gale_value *pairs = calloc(count ? 2 * count : 1, sizeof *pairs);
-    if (!pairs) return GALE_NO_MEMORY;
-    *value = gale_map(pairs, count);
-    int code = 0;
-    const char *key;
-    json_t *item;
-    json_object_foreach(json, key, item) {
-        pairs[i++] = gale_text(key);
-        if (code == 0) code = build(item, depth + 1, exact, &pairs[i]);
-        i++;
-    }
-    if (!count) {
-        free(pairs);
-        value->as.items = NULL;
-    }
-    return code;
-}
-
-static int build_bytes(json_t *text, gale_value *value) {
-    gale_str coded = { json_string_value(text), json_string_length(text) };
-    unsigned char *bytes = malloc(coded.size / 4 * 3 + 1);
+static int make_bytes(const making *m, gale_str coded, gale_value *value) {
+    unsigned char *bytes = gx_arena_bytes(&m->reader->arena, coded.size / 4 * 3 + 1, SIZE_MAX / 2);
     if (!bytes) return GALE_NO_MEMORY;
     int64_t size = gx_base64_decode(coded, bytes);
     *value = gale_bytes(bytes, size < 0 ? 0 : (size_t)size);
@@ -67,25 +33,21 @@ static int build_bytes(json_t *text, gale_value *value) {
 
 /* --- What exact values have beside it --- */
 
-static int build_whole(json_t *text, gale_value *value) {
-    char *end;
-    errno = 0;
-    long long number = strtoll(json_string_value(text), &end, 10);
-    if (errno || !json_string_length(text) || *end || end != json_string_value(text) + json_string_length(text))
-        return GALE_INVALID;
+static int make_whole(gale_str text, gale_value *value) {
+    int64_t number;
+    if (!gx_number_whole(text, &number)) return GALE_INVALID;
     *value = gale_i64(number);
     return 0;
 }
 
-static int build_number(json_t *text, gale_value *value) {
+static int make_number(gale_str word, gale_value *value) {
     uint64_t bits;
-    gale_str word = { json_string_value(text), json_string_length(text) };
     if (gx_str_is(word, "inf") || gx_str_is(word, "-inf")) {
-        *value = gale_f64(*word.data == '-' ? -INFINITY : INFINITY);
+        *value = gale_f64((double)(*word.data == '-' ? -INFINITY : INFINITY));
         return 0;
     }
     if (gx_str_is(word, "nan")) {
-        *value = gale_f64(NAN);
+        *value = gale_f64((double)NAN);
         return 0;
     }
     if (word.size != 16 || !gx_str_number(word, 16, UINT64_MAX, &bits)) return GALE_INVALID;
@@ -94,60 +56,56 @@ static int build_number(json_t *text, gale_value *value) {
     return 0;
 }
 
-static int build_pairs(json_t *list, int depth, gale_value *value) {
-    size_t count = json_array_size(list);
-    gale_value *pairs = calloc(count ? 2 * count : 1, sizeof *pairs);
+/* [[key, value], ...] */
+static int make_pairs(const making *m, const gale_value *list, int depth, gale_value *value) {
+    gale_value *pairs = gx_arena_take(&m->reader->arena, 2 * (size_t)list->size, SIZE_MAX / 2);
     if (!pairs) return GALE_NO_MEMORY;
-    *value = gale_map(pairs, count);
-    int code = 0;
-    for (size_t i = 0; i < count && code == 0; i++) {
-        json_t *pair = json_array_get(list, i);
-        code = json_array_size(pair) == 2 ? build(json_array_get(pair, 0), depth + 1, true, &pairs[2 * i])
-                                          : GALE_INVALID;
-        if (code == 0) code = build(json_array_get(pair, 1), depth + 1, true, &pairs[2 * i + 1]);
+    for (size_t i = 0; i < list->size; i++) {
+        const gale_value *pair = &list->as.items[i];
+        if (pair->type != GALE_TYPE_LIST || pair->size != 2) return GALE_INVALID;
+        memcpy(&pairs[2 * i], pair->as.items, 2 * sizeof *pairs);
+        int rc = make(m, depth + 1, &pairs[2 * i]);
+        if (rc == 0) rc = make(m, depth + 1, &pairs[2 * i + 1]);
+        if (rc < 0) return rc;
     }
-    if (!count) {
-        free(pairs);
-        value->as.items = NULL;
-    }
-    return code;
+    *value = gale_map(pairs, list->size);
+    return 0;
 }
 
 /* Of an object with one member. */
-static int build_tagged(const char *tag, json_t *content, int depth, gale_value *value) {
-    bool is_text = json_is_string(content);
-    if (strcmp(tag, "map") == 0) return json_is_array(content) ? build_pairs(content, depth, value) : GALE_INVALID;
-    if (!is_text) return GALE_INVALID;
-    if (strcmp(tag, "i64") == 0) return build_whole(content, value);
-    if (strcmp(tag, "f64") == 0) return build_number(content, value);
-    int rc = build_bytes(content, value);
-    if (strcmp(tag, "string") == 0) {
-        value->type = GALE_TYPE_STRING;
-        value->reserved = MADE;
-    }
+static int make_tagged(const making *m, gale_str tag, gale_value content, int depth, gale_value *value) {
+    if (gx_str_is(tag, "map"))
+        return content.type == GALE_TYPE_LIST ? make_pairs(m, &content, depth, value) : GALE_INVALID;
+    if (content.type != GALE_TYPE_STRING) return GALE_INVALID;
+    if (gx_str_is(tag, "i64")) return make_whole(text_of(&content), value);
+    if (gx_str_is(tag, "f64")) return make_number(text_of(&content), value);
+    int rc = make_bytes(m, text_of(&content), value);
+    if (gx_str_is(tag, "string")) value->type = GALE_TYPE_STRING;
     return rc;
 }
 
-static int build_object(json_t *json, int depth, bool exact, gale_value *value) {
-    const char *tag = json_object_size(json) == 1 ? json_object_iter_key(json_object_iter(json)) : NULL;
-    json_t *content = tag ? json_object_get(json, tag) : NULL;
-    if (exact && tag && gx_json_is_tag(gx_str(tag))) return build_tagged(tag, content, depth, value);
-    bool coded = !exact && tag && strcmp(tag, "base64") == 0 && json_is_string(content);
-    return coded ? build_bytes(content, value) : build_map(json, depth, exact, value);
+/* --- Values --- */
+
+static int make_items(const making *m, int depth, gale_value *value) {
+    size_t step = value->type == GALE_TYPE_MAP ? 2 : 1, count = step * value->size;
+    gale_value *items = items_of(value);
+    int rc = 0;
+    for (size_t i = step - 1; rc == 0 && i < count; i += step) rc = make(m, depth + 1, &items[i]);
+    return rc;
 }
 
-static int build(json_t *json, int depth, bool exact, gale_value *value) {
+static int make_map(const making *m, int depth, gale_value *value) {
+    const gale_value *first = value->as.items;
+    gale_str tag = value->size == 1 ? text_of(first) : (gale_str){ "", 0 };
+    if (m->exact && tag.size && gx_json_is_tag(tag)) return make_tagged(m, tag, first[1], depth, value);
+    bool coded = !m->exact && gx_str_is(tag, "base64") && first[1].type == GALE_TYPE_STRING;
+    return coded ? make_bytes(m, text_of(&first[1]), value) : make_items(m, depth, value);
+}
+
+static int make(const making *m, int depth, gale_value *value) {
     if (depth > GALE_VALUE_DEPTH) return GALE_TOO_LARGE;
-    switch (json_typeof(json)) {
-    case JSON_TRUE: *value = gale_bool(true); return 0;
-    case JSON_FALSE: *value = gale_bool(false); return 0;
-    case JSON_INTEGER: *value = gale_i64(json_integer_value(json)); return 0;
-    case JSON_REAL: *value = gale_f64(json_real_value(json)); return 0;
-    case JSON_STRING: *value = gale_string(json_string_value(json), json_string_length(json)); return 0;
-    case JSON_ARRAY: return build_list(json, depth, exact, value);
-    case JSON_OBJECT: return build_object(json, depth, exact, value);
-    default: *value = gale_null(); return 0;
-    }
+    if (value->type == GALE_TYPE_LIST) return make_items(m, depth, value);
+    return value->type == GALE_TYPE_MAP ? make_map(m, depth, value) : 0;
 }
 
 bool gx_json_is_tag(gale_str key) {
@@ -155,23 +113,41 @@ bool gx_json_is_tag(gale_str key) {
            gx_str_is(key, "map");
 }
 
-static int to_value(json_t *json, bool exact, gale_value_owned **ret_value) {
-    gale_value value = gale_null();
-    int rc = build(json, 0, exact, &value);
-    int64_t size = rc == 0 ? gx_body_measure(&value, 1) : 0;
-    if (size < 0) rc = (int)size;
-    gale_value_owned *copy = rc == 0 ? gale_value_copy(&value) : NULL;
-    release(&value);
-    if (rc < 0) return rc;
-    if (!copy) return GALE_NO_MEMORY;
-    *ret_value = copy;
-    return 0;
+void gx_json_exact_reader(gx_json_reader *reader, gx_heap *heap) {
+    gx_json_reader_init(reader, heap);
+    reader->depth = GX_JSON_DEPTH;
+    reader->unique = true;
 }
 
-int gx_json_to_value(json_t *json, gale_value_owned **ret_value) {
+int gx_json_make_exact(gx_json_reader *reader, gale_value *value) {
+    const making m = { reader, true };
+    int rc = make(&m, 0, value);
+    int64_t size = rc == 0 ? gx_body_measure(value, 1) : 0;
+    return size < 0 ? (int)size : rc;
+}
+
+static int to_value(gale_str json, bool exact, gale_value_owned **ret_value) {
+    gx_heap heap;
+    gx_json_reader reader;
+    gale_value value;
+    gale_value_owned *copy = NULL;
+    gx_heap_init(&heap, NULL);
+    gx_json_exact_reader(&reader, &heap);
+    const making m = { &reader, exact };
+    int rc = gx_json_read_document(&reader, json, &value);
+    if (rc == 0) rc = make(&m, 0, &value);
+    int64_t size = rc == 0 ? gx_body_measure(&value, 1) : 0;
+    if (size < 0) rc = (int)size;
+    if (rc == 0 && !(copy = gale_value_copy(&value))) rc = GALE_NO_MEMORY;
+    gx_json_reader_fini(&reader);
+    if (rc == 0) *ret_value = copy;
+    return rc;
+}
+
+int gx_json_to_value(gale_str json, gale_value_owned **ret_value) {
     return to_value(json, false, ret_value);
 }
 
-int gx_json_to_exact(json_t *json, gale_value_owned **ret_value) {
+int gx_json_to_exact(gale_str json, gale_value_owned **ret_value) {
     return to_value(json, true, ret_value);
 }

@@ -26,7 +26,7 @@ typedef struct gx_letter {
     int64_t task;
     int64_t attempts;
     double time; /* seconds since 1970; 0: not known */
-    void *json;  /* what the text is borrowed from */
+    char *texts; /* what the text is borrowed from */
 } gx_letter;
 
 /* Line `number` of the file `name`. GALE_SYNTAX, GALE_TYPE, GALE_NOT_FOUND when it is no letter; GALE_NO_MEMORY. */

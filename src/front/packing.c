@@ -3,6 +3,7 @@
 #include "front/exact_json.h"
 #include "front/json_value.h"
 #include "kit/fields.h"
+#include "tuple/json_view.h"
 
 #include <gale/state.h>
 #include <stdio.h>
@@ -117,14 +118,15 @@ static const char unpacks[] = "unpack bolt";
 typedef struct unpacking {
     gx_fields fields, field;
     gale_output output;
+    gx_json_paths paths; /* a column for each field */
+    gx_json_node nodes[GX_FIELDS_MAX + 1];
 } unpacking;
 
 typedef struct unpacker {
     gx_instance instance;
     const unpacking *given;
     gx_field_places place;
-    uint32_t made;
-    gale_value_owned *owned[GX_FIELDS_MAX];
+    gx_json_reader reader;
     gale_value values[GX_FIELDS_MAX];
 } unpacker;
 
@@ -133,42 +135,54 @@ static int unpack_prepare(void *user, const gale_context *context, gale_collecto
     unpacker *bolt = gx_define_instance(context, sizeof *bolt);
     if (!bolt) return GALE_NO_MEMORY;
     bolt->given = user;
+    gx_json_exact_reader(&bolt->reader, &bolt->instance.heap);
     *ret_self = bolt;
     return GALE_OK;
 }
 
-static void drop_values(unpacker *bolt) {
-    while (bolt->made) gale_value_owned_free(bolt->owned[--bolt->made]);
+static void unpack_cleanup(void *self) {
+    unpacker *bolt = self;
+    gx_json_reader_fini(&bolt->reader);
+    gx_define_instance_free(bolt);
 }
 
 static void say(char *why, const char *what, gale_str name) {
     snprintf(why, GALE_FAILURE_TEXT, "%s%.*s", what, (int)(name.size < 100 ? name.size : 100), name.data);
 }
 
-/* GALE_INVALID with a sentence. */
-static int take_field(unpacker *bolt, const json_t *object, gale_str name, char *why) {
-    json_t *found = json_object_getn(object, name.data, name.size);
-    gale_value_owned **owned = &bolt->owned[bolt->made];
-    if (!found) return say(why, "the message lacks the field ", name), GALE_INVALID;
-    int rc = gx_json_to_exact(found, owned);
-    if (rc < 0 && rc != GALE_NO_MEMORY) return say(why, "the message has no value for the field ", name), GALE_INVALID;
-    if (rc < 0) return rc;
-    bolt->values[bolt->made++] = gale_value_owned_view(*owned);
-    return 0;
+/* GALE_INVALID with a sentence. Null stands for a field that is not there as well. */
+static int take_field(unpacker *bolt, gale_str text, uint32_t index, char *why) {
+    gale_str name = gx_fields_name(&bolt->given->fields, index), found;
+    gale_value *value = &bolt->values[index];
+    if (value->type == GALE_TYPE_NULL && !gx_json_member(text, name, &found))
+        return say(why, "the message lacks the field ", name), GALE_INVALID;
+    int rc = gx_json_make_exact(&bolt->reader, value);
+    if (rc == 0 || rc == GALE_NO_MEMORY) return rc;
+    return say(why, "the message has no value for the field ", name), GALE_INVALID;
 }
 
-static int take_fields(unpacker *bolt, const gale_value *text, char *why) {
-    const gx_fields *fields = &bolt->given->fields;
-    json_error_t wrong;
-    json_t *object = json_loadb(text->as.string, text->size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &wrong);
-    int rc = 0;
-    if (!json_is_object(object)) {
-        say(why, "the message is no object of JSON", gx_str(""));
-        rc = GALE_INVALID;
-    }
-    for (uint32_t i = 0; rc == 0 && i < fields->count; i++)
-        rc = take_field(bolt, object, gx_fields_name(fields, i), why);
-    json_decref(object);
+/* A field that comes twice has two values. */
+static bool has_twin(const gx_fields *fields, gale_str text) {
+    uint64_t seen = 0;
+    for (gale_json_item item = GALE_JSON_FIRST(text); gale_json_next(&item);)
+        for (uint32_t i = 0; i < fields->count; i++) {
+            if (!gx_json_string_is(item.name, gx_fields_name(fields, i))) continue;
+            if (seen >> i & 1) return true;
+            seen |= UINT64_C(1) << i;
+        }
+    return false;
+}
+
+static int take_fields(unpacker *bolt, gale_str text, char *why) {
+    bool is_text = gale_utf8_valid(text.data, text.size);
+    gx_json_scan scan = gx_json_scan_of(text);
+    gx_json_scan_blanks(&scan);
+    text = (gale_str){ scan.at, (size_t)(scan.end - scan.at) };
+    int rc = is_text ? gx_json_read(&bolt->reader, text, &bolt->given->paths, bolt->values) : GALE_INVALID;
+    if (rc == GALE_NO_MEMORY) return rc;
+    if (rc < 0 || gale_json_kind_of(text) != GALE_JSON_OBJECT || has_twin(&bolt->given->fields, text))
+        return say(why, "the message is no object of JSON", gx_str("")), GALE_INVALID;
+    for (uint32_t i = 0; rc == 0 && i < bolt->given->fields.count; i++) rc = take_field(bolt, text, i, why);
     return rc;
 }
 
@@ -185,7 +199,7 @@ static int unpack(unpacker *bolt, const gale_tuple *tuple, gale_collector *out, 
     if (rc < 0) return rc;
     if (text.type != GALE_TYPE_STRING && text.type != GALE_TYPE_BYTES)
         return say(why, "the message has no value", gx_str("")), GALE_INVALID;
-    rc = take_fields(bolt, &text, why);
+    rc = take_fields(bolt, (gale_str){ text.size ? text.as.string : "", text.size }, why);
     if (rc == 0) rc = gale_emit_anchored(out, 0, bolt->values, bolt->given->fields.count, &handle, 1);
     return rc;
 }
@@ -195,7 +209,6 @@ static int unpack_execute(void *self, const gale_tuple *tuple, gale_collector *o
     char why[GALE_FAILURE_TEXT];
     if (gale_tuple_is_tick(tuple)) return gale_ack(out, gale_tuple_handle(tuple));
     int rc = unpack(bolt, tuple, out, why);
-    drop_values(bolt);
     if (rc == GALE_INVALID) return gale_reject(out, gale_tuple_handle(tuple), why);
     if (rc < 0) return gale_fail(out, gale_tuple_handle(tuple), GALE_REASON_FAILED, gale_error_text(rc));
     return gale_ack(out, gale_tuple_handle(tuple));
@@ -207,7 +220,7 @@ static const gale_bolt_ops unpack_ops = {
     .kind = GALE_BOLT_MANUAL,
     .prepare = unpack_prepare,
     .execute = unpack_execute,
-    .cleanup = gx_define_instance_free,
+    .cleanup = unpack_cleanup,
     .durable = &gale_stateless,
 };
 
@@ -218,6 +231,9 @@ int gx_unpacking_bolt(const char *fields, const char *field, gale_bolt *ret_bolt
     unpacking *given = rc >= 0 ? gx_define_user(&made, sizeof made, unpacks, error) : NULL;
     if (!given) return rc < 0 ? rc : GALE_NO_MEMORY;
     given->output = (gale_output){ .fields = given->fields.text };
+    gx_json_paths_init(&given->paths, given->nodes);
+    for (uint32_t i = 0; i < given->fields.count; i++)
+        gx_json_paths_add_name(&given->paths, gx_fields_name(&given->fields, i), i, GX_JSON_NEAREST);
     *ret_bolt = gx_define_bolt(&unpack_ops, given, &given->output, 1);
     return GALE_OK;
 }

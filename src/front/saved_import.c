@@ -3,6 +3,7 @@
 #include "base/encoding.h"
 #include "base/nearest.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "engine/cut.h"
 #include "engine/rest.h"
 #include "front/json_line.h"
@@ -23,7 +24,7 @@ enum { PIECE = 1 << 20 }; /* bytes of records that one value of the store is giv
 typedef struct reading {
     gx_json_line at;
     gx_saved_import *import;
-    json_t *object;
+    gale_str object;
 } reading;
 
 #define AT(r, key) (r)->at.name, (r)->at.number, gx_json_line_column(&(r)->at, (key))
@@ -40,27 +41,33 @@ static int wrong(const reading *r, const char *key, const char *what) {
 
 /* All fields of the line are among `known`, which ends with NULL. */
 static int check_fields(const reading *r, const char *const *known) {
-    const char *key;
-    json_t *value;
-    json_object_foreach(r->object, key, value) {
-        gx_nearest nearest = gx_nearest_to(gx_str(key));
+    for (gale_json_item item = GALE_JSON_FIRST(r->object); gale_json_next(&item);) {
+        gale_str key = { item.name.data + 1, item.name.size - 2 };
+        gx_nearest nearest = gx_nearest_to(key);
         char hint[100];
         bool found = false;
         for (const char *const *name = known; *name; name++) {
             gx_nearest_offer(&nearest, gx_str(*name));
-            found |= strcmp(*name, key) == 0;
+            found |= gale_json_is(item.name, *name);
         }
         if (!found)
-            return gale_error_set(r->at.error, GALE_NOT_FOUND, "%s:%u:%u: such a line has no field '%.40s'%s",
-                                  AT(r, key), key, gx_nearest_hint(&nearest, hint, sizeof hint));
+            return gale_error_set(r->at.error, GALE_NOT_FOUND, "%s:%u:%zu: such a line has no field '%.*s'%s",
+                                  r->at.name, r->at.number, (size_t)(item.name.data - r->at.line.data) + 1,
+                                  (int)gx_utf8_prefix(key.data, key.size < 40 ? key.size : 40), key.data,
+                                  gx_nearest_hint(&nearest, hint, sizeof hint));
     }
     return GALE_OK;
 }
 
+static bool has(const reading *r, const char *key) {
+    gale_str ignored;
+    return gale_json_get(r->object, key, &ignored);
+}
+
 /* The value of a field, to be freed. GALE_NOT_FOUND: the line needs it. */
 static int take(const reading *r, const char *key, gale_value_owned **ret_owned, gale_value *ret_value) {
-    json_t *json = json_object_get(r->object, key);
-    if (!json)
+    gale_str json;
+    if (!gale_json_get(r->object, key, &json))
         return gale_error_set(r->at.error, GALE_NOT_FOUND, "%s:%u:1: such a line needs the field '%s'", r->at.name,
                               r->at.number, key);
     int rc = gx_json_to_exact(json, ret_owned);
@@ -92,7 +99,7 @@ static int take_number(const reading *r, const char *key, bool needed, int64_t m
     gale_value value;
     char what[60];
     *ret_number = -1;
-    if (!needed && !json_object_get(r->object, key)) return GALE_OK;
+    if (!needed && !has(r, key)) return GALE_OK;
     int rc = take(r, key, &owned, &value);
     if (rc < 0) return rc;
     bool fits = value.type == GALE_TYPE_I64 && value.as.i64 >= 0 && value.as.i64 <= max;
@@ -184,12 +191,12 @@ static void free_named(named *n) {
 }
 
 static int take_more(const reading *r, named *n) {
-    json_t *more = json_object_get(r->object, "more");
-    size_t count = json_array_size(more);
-    if (more && (!json_is_array(more) || n->count + count > NAMED_MAX))
-        return wrong(r, "more", "a list that is not too long");
-    for (size_t i = 0; i < count; i++) {
-        int rc = gx_json_to_exact(json_array_get(more, i), &n->owned[n->count]);
+    gale_str more;
+    if (!gale_json_get(r->object, "more", &more)) return GALE_OK;
+    if (gale_json_kind_of(more) != GALE_JSON_LIST) return wrong(r, "more", "a list that is not too long");
+    for (gale_json_item item = GALE_JSON_FIRST(more); gale_json_next(&item);) {
+        if (n->count == NAMED_MAX) return wrong(r, "more", "a list that is not too long");
+        int rc = gx_json_to_exact(item.value, &n->owned[n->count]);
         if (rc == GALE_NO_MEMORY) return no_memory(r);
         if (rc < 0) return wrong(r, "more", "a list of values");
         n->values[n->count] = gale_value_owned_view(n->owned[n->count]);
@@ -215,13 +222,14 @@ static int named_record(const reading *r, const char *place, const char *const *
 }
 
 static int read_components(const reading *r, gx_buf *to) {
-    json_t *list = json_object_get(r->object, "components");
-    if (!json_is_array(list)) return wrong(r, "components", "a list");
+    gale_str list;
+    if (!gale_json_get(r->object, "components", &list) || gale_json_kind_of(list) != GALE_JSON_LIST)
+        return wrong(r, "components", "a list");
     int rc = GALE_OK;
-    for (size_t i = 0; rc == GALE_OK && i < json_array_size(list); i++) {
+    for (gale_json_item item = GALE_JSON_FIRST(list); rc == GALE_OK && gale_json_next(&item);) {
         reading one = *r;
-        one.object = json_array_get(list, i);
-        if (!json_is_object(one.object)) return wrong(r, "components", "a list of objects");
+        one.object = item.value;
+        if (gale_json_kind_of(one.object) != GALE_JSON_OBJECT) return wrong(r, "components", "a list of objects");
         rc = named_record(&one, "components", gx_saved_component_names, GX_SAVED_COMPONENT_TYPES, to);
     }
     return rc;
@@ -392,12 +400,14 @@ static int read_record(const reading *r) {
 
 /* GX_REST_TREE ..., or 0 with a report. */
 static int64_t rest_kind(const reading *r) {
-    const char *wanted = json_string_value(json_object_get(r->object, "rest"));
-    gx_nearest nearest = gx_nearest_to(gx_str(wanted ? wanted : ""));
+    char wanted[40] = "";
+    gale_str rest;
+    if (gale_json_get(r->object, "rest", &rest)) (void)gale_json_text(rest, wanted, sizeof wanted);
+    gx_nearest nearest = gx_nearest_to(gx_str(wanted));
     char hint[100];
     for (int64_t kind = 1; gx_saved_rest_name(kind); kind++) {
         const char *name = gx_saved_rest_name(kind);
-        if (wanted && strcmp(wanted, name) == 0) return kind;
+        if (strcmp(wanted, name) == 0) return kind;
         gx_nearest_offer(&nearest, gx_str(name));
     }
     gale_error_set(r->at.error, GALE_TYPE, "%s:%u:%u: 'rest' must be a kind of what was left of the work%s",
@@ -492,8 +502,9 @@ static int read_opaque(const reading *r) {
 
 static int read_end(const reading *r) {
     static const char *const known[] = { "end", NULL };
+    gale_str end;
     int rc = check_fields(r, known);
-    if (rc == GALE_OK && !json_is_true(json_object_get(r->object, "end"))) rc = wrong(r, "end", "true");
+    if (rc == GALE_OK && !(gale_json_get(r->object, "end", &end) && *end.data == 't')) rc = wrong(r, "end", "true");
     if (rc == GALE_OK && r->import->records.size) rc = put_piece(r);
     r->import->ended = rc == GALE_OK;
     return rc;
@@ -509,10 +520,9 @@ static int read_line(const reading *r) {
                   { "opaque", read_opaque }, { "begins_anew", read_anew }, { "end", read_end },
                   { "gale_state", NULL } };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (!json_object_get(r->object, kinds[i].key)) continue;
+        if (!has(r, kinds[i].key)) continue;
         if (kinds[i].read) return kinds[i].read(r);
-        if (strcmp(kinds[i].key, "record") == 0)
-            return json_object_get(r->object, "rest") ? read_rest(r) : read_record(r);
+        if (strcmp(kinds[i].key, "record") == 0) return has(r, "rest") ? read_rest(r) : read_record(r);
         return gale_error_set(r->at.error, GALE_SYNTAX,
                               "%s:%u:1: a head in the middle: it is the first line of an export", r->at.name,
                               r->at.number);
@@ -524,7 +534,7 @@ static int read_line(const reading *r) {
 }
 
 int gx_saved_import_line(gx_saved_import *import, gale_str line, gale_error *error) {
-    reading r = { { import->name, ++import->line, line, error }, import, NULL };
+    reading r = { { import->name, ++import->line, line, error }, import, { NULL, 0 } };
     if (import->ended)
         return gale_error_set(error, GALE_SYNTAX, "%s:%u:1: there is a line behind the end", r.at.name, r.at.number);
     if (import->line == 1 && gx_encoding_read(import->name, &r.at.line, error) < 0) return GALE_SYNTAX;
@@ -532,12 +542,11 @@ int gx_saved_import_line(gx_saved_import *import, gale_str line, gale_error *err
     if (rc < 0) return rc;
     if (import->begun)
         rc = read_line(&r);
-    else if (json_object_get(r.object, "gale_state"))
+    else if (has(&r, "gale_state"))
         rc = read_head(&r);
     else
         rc = gale_error_set(error, GALE_SYNTAX, "%s:%u:1: this is no export: its first line has 'gale_state'",
                             r.at.name, r.at.number);
-    json_decref(r.object);
     return rc;
 }
 

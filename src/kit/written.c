@@ -8,6 +8,7 @@ void gx_written_text(gx_buf *to, const gale_value *value) {
     case GALE_TYPE_NULL: break;
     case GALE_TYPE_STRING:
     case GALE_TYPE_BYTES: gx_buf_add(to, value->as.string, value->size); break;
+    case GALE_TYPE_F64: gx_buf_add_f64(to, value->as.f64); break;
     default: gx_json_value(&json, value); break;
     }
 }

@@ -100,7 +100,7 @@ gale_collector *gx_box_collector(const gx_box *box) {
 
 static const char *const base_names[] = { "assert", "error", "ipairs", "select", "tonumber", "type", NULL };
 static const char *const string_names[] = { "byte", "char", "format", "len", "lower", "reverse", "sub", "upper", NULL };
-static const char *const table_names[] = { "concat", "insert", "pack", "remove", "sort", "unpack", NULL };
+static const char *const table_names[] = { "insert", "pack", "remove", "sort", "unpack", NULL };
 static const char *const math_names[] = { "abs", "acos",       "asin", "atan", "ceil", "cos", "deg",
                                           "exp", "floor",      "fmod", "huge", "log",  "max", "maxinteger",
                                           "min", "mininteger", "modf", "pi",   "rad",  "sin", "sqrt",
@@ -244,6 +244,7 @@ static int furnish(lua_State *lua) {
     freeze_all(lua);
     set_text_methods(lua);
     freeze(lua, true);
+    gx_library_concatenation(lua);
     box->env = luaL_ref(lua, LUA_REGISTRYINDEX);
     return 0;
 }

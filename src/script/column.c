@@ -33,3 +33,8 @@ bool gx_column_convert(int32_t type, gale_value *value) {
     if (type == GX_SCALAR_FLOAT && value->type == GALE_TYPE_I64) *value = gale_f64((double)value->as.i64);
     return type == GX_SCALAR_AUTO || value->type == wanted[type];
 }
+
+gx_json_numbers gx_column_numbers(gale_str type) {
+    if (!type.size) return GX_JSON_NEAREST;
+    return gx_scalar_type_of(type) == GX_SCALAR_STRING ? GX_JSON_TEXT : GX_JSON_DIGITS;
+}

@@ -213,9 +213,13 @@ static void write_text(reading *r, gx_buf *to) {
     r->names = gx_names_begin(text);
     while (gx_names_advance(&r->names)) {
         gale_str name = r->names.now.text;
-        if (!is_field(r)) continue;
+        bool joins = gx_token_is(&r->names.now, "..") && !r->own.has_environment;
+        if (!joins && !is_field(r)) continue;
         gx_buf_add(to, written, (size_t)(name.data - written));
-        write_field(r, name, to);
+        if (joins)
+            gx_buf_add_text(to, ".. _ENV .."); /* script/format.c */
+        else
+            write_field(r, name, to);
         written = name.data + name.size;
     }
     gx_buf_add(to, written, (size_t)(text.data + text.size - written));

@@ -18,11 +18,45 @@ static int to_string(lua_State *lua) {
     luaL_checkany(lua, 1);
     gx_box_charge(lua, lua_type(lua, 1) == LUA_TNUMBER ? CONVERSION_WORK : 1);
     const char *name = nameless(lua, 1);
+    gx_function_number_text(lua, 1);
     if (name)
         lua_pushstring(lua, name);
     else
         luaL_tolstring(lua, 1, NULL);
     return 1;
+}
+
+enum { PENDING = 1, ENVIRONMENT }; /* upvalues */
+
+/* `a .. b` is compiled as `a .. _ENV .. b`, since Lua's own operator writes 14 digits of a number. From the right to the left:
+ * `_ENV .. b` keeps the text of b, and `a .. _ENV` puts that of a before it. Nothing runs in between. */
+static int join_two(lua_State *lua) {
+    bool is_last = lua_rawequal(lua, 2, lua_upvalueindex(ENVIRONMENT));
+    int operand = is_last ? 1 : 2;
+    if (!lua_isstring(lua, operand))
+        return luaL_error(lua, "attempt to concatenate a %s value", luaL_typename(lua, operand));
+    gx_box_charge(lua, gx_function_text_work(lua, operand));
+    gx_function_number_text(lua, operand);
+    lua_settop(lua, operand);
+    if (!is_last) {
+        lua_replace(lua, lua_upvalueindex(PENDING));
+        lua_pushvalue(lua, lua_upvalueindex(ENVIRONMENT));
+        return 1;
+    }
+    lua_pushvalue(lua, lua_upvalueindex(PENDING));
+    lua_concat(lua, 2);
+    lua_pushnil(lua);
+    lua_replace(lua, lua_upvalueindex(PENDING));
+    return 1;
+}
+
+void gx_library_concatenation(lua_State *lua) {
+    lua_getmetatable(lua, -1);
+    lua_pushnil(lua);
+    lua_pushvalue(lua, -3);
+    lua_pushcclosure(lua, join_two, 2);
+    lua_setfield(lua, -2, "__concat");
+    lua_pop(lua, 1);
 }
 
 /* Makes an argument ready for a conversion. "%f" of a large number, or with many digits, is long arithmetic. "%q" writes each control
@@ -33,6 +67,7 @@ static void prepare(lua_State *lua, int argument, char conversion) {
     if (lua_type(lua, argument) == LUA_TSTRING)
         gx_box_charge(lua, lua_rawlen(lua, argument) / (conversion == 'q' ? 1 : 16));
     const char *name = conversion == 's' ? nameless(lua, argument) : NULL;
+    if (conversion == 's') gx_function_number_text(lua, argument);
     if (!name) return;
     lua_pushstring(lua, name);
     lua_replace(lua, argument);

@@ -1,5 +1,7 @@
 #include "script/function.h"
 
+#include "base/number.h"
+
 enum { BYTES_A_UNIT = 64 };
 
 void gx_function_add(lua_State *lua, const char *name, const luaL_Reg *functions) {
@@ -77,9 +79,20 @@ uint64_t gx_function_text_work(lua_State *lua, int index) {
     }
 }
 
+void gx_function_number_text(lua_State *lua, int index) {
+    char text[GX_NUMBER_TEXT];
+    if (lua_type(lua, index) != LUA_TNUMBER) return;
+    index = lua_absindex(lua, index);
+    size_t size = lua_isinteger(lua, index) ? gx_number_write_whole(text, lua_tointeger(lua, index))
+                                            : gx_number_write_float(text, lua_tonumber(lua, index));
+    lua_pushlstring(lua, text, size);
+    lua_replace(lua, index);
+}
+
 gale_str gx_function_take(lua_State *lua, int argument) {
     gale_str text;
     gx_box_charge(lua, gx_function_text_work(lua, argument));
+    gx_function_number_text(lua, argument);
     text.data = luaL_checklstring(lua, argument, &text.size);
     return text;
 }

@@ -36,6 +36,10 @@ gale_str gx_function_take(lua_State *lua, int argument);
 /* The work of taking the value at `index` as text. */
 uint64_t gx_function_text_work(lua_State *lua, int index);
 
+/* Replaces a number at `index` by its text: the fewest digits that read back the same, and ".0" behind a float that is whole.
+ * What is no number stays. */
+void gx_function_number_text(lua_State *lua, int index);
+
 /* A table's field that is text. */
 void gx_function_set_text(lua_State *lua, int table, const char *field, gale_str text);
 

@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include "base/json_scan.h"
 #include "base/utf8.h"
 #include "script/convert.h"
 #include "script/function.h"
@@ -13,217 +14,100 @@
  *
  * Straight into the box's tables, so that whatever the text says takes the box's memory and no other. */
 
-enum { NUMBER_SIZE = 320 };
-
 typedef struct reader {
+    gx_json_scan scan;
     lua_State *lua;
-    const char *at, *end;
-    const char *wrong; /* what is */
 } reader;
 
 static bool wrong(reader *r, const char *what) {
-    r->wrong = what;
-    return false;
+    return gx_json_scan_wrong(&r->scan, r->scan.at, what);
 }
 
-static void skip_blanks(reader *r) {
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r')) r->at++;
-}
-
-static bool skip(reader *r, char c) {
-    skip_blanks(r);
-    if (r->at == r->end || *r->at != c) return false;
-    r->at++;
-    return true;
-}
-
-static bool read_hex(reader *r, uint32_t *ret_number) {
-    uint32_t number = 0;
-    if (r->end - r->at < 4) return wrong(r, "\\u needs four digits");
-    for (int i = 0; i < 4; i++) {
-        char c = *r->at, low = (char)(c | 0x20);
-        if (!(c >= '0' && c <= '9') && !(low >= 'a' && low <= 'f')) return wrong(r, "\\u needs four digits");
-        number = number << 4 | (uint32_t)(c <= '9' ? c - '0' : low - 'a' + 10);
-        r->at++;
-    }
-    *ret_number = number;
-    return true;
-}
-
-static void add_character(gx_out *out, uint32_t c) {
-    char *to = gx_out_room(out, 4);
-    if (c < 0x80) {
-        to[0] = (char)c;
-        out->size++;
-        return;
-    }
-    size_t size = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const unsigned char first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
-    for (size_t i = size - 1; i; i--, c >>= 6) to[i] = (char)(0x80 | (c & 0x3f));
-    to[0] = (char)(first[size] | c);
-    out->size += size;
-}
-
-/* Behind "\u". What lies outside of the first plane comes as two. */
-static bool read_unicode(reader *r, gx_out *out) {
-    uint32_t high, low;
-    if (!read_hex(r, &high)) return false;
-    if (high >= 0xd800 && high < 0xe000) {
-        bool pair = high < 0xdc00 && r->end - r->at >= 6 && r->at[0] == '\\' && r->at[1] == 'u';
-        if (!pair) return wrong(r, "half of a surrogate pair");
-        r->at += 2;
-        if (!read_hex(r, &low)) return false;
-        if (low < 0xdc00 || low >= 0xe000) return wrong(r, "half of a surrogate pair");
-        high = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
-    }
-    add_character(out, high);
-    return true;
-}
-
-static bool read_escape(reader *r, gx_out *out) {
-    static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
-    if (r->at == r->end) return wrong(r, "a string does not end");
-    char c = *r->at++;
-    const char *known = c ? strchr(letters, c) : NULL;
-    if (c == 'u') return read_unicode(r, out);
-    if (!known) return wrong(r, "no such escape");
-    gx_out_byte(out, meant[known - letters]);
-    return true;
-}
-
-/* Behind the quotation mark: the plain bytes up to its end, to an escape, or to what must not be there. */
-static gale_str read_plain(reader *r) {
-    const char *from = r->at;
-    while (r->at < r->end && *r->at != '"' && *r->at != '\\' && (unsigned char)*r->at >= 0x20) r->at++;
-    return (gale_str){ from, (size_t)(r->at - from) };
-}
-
+/* Behind the quotation mark. Pushes it. */
 static bool read_string(reader *r) {
-    gale_str plain = read_plain(r);
-    if (r->at < r->end && *r->at == '"') {
-        lua_pushlstring(r->lua, plain.data, plain.size);
-        r->at++;
-        return true;
-    }
+    gale_str raw;
+    bool escaped;
+    if (!gx_json_scan_string(&r->scan, &raw, &escaped)) return false;
+    if (!escaped) return lua_pushlstring(r->lua, raw.data, raw.size), true;
     gx_out out;
     gx_out_begin(&out, r->lua);
-    for (;; plain = read_plain(r)) {
-        gx_out_add(&out, plain);
-        if (r->at == r->end) return wrong(r, "a string does not end");
-        if (*r->at == '"') break;
-        if (*r->at != '\\') return wrong(r, "a control character in a string");
-        r->at++;
-        if (!read_escape(r, &out)) return false;
-    }
-    r->at++;
+    int64_t size = gx_json_scan_unescape(&r->scan, raw, gx_out_room(&out, raw.size));
+    if (size < 0) return false;
+    out.size += (size_t)size;
     gx_out_push(&out);
     lua_replace(r->lua, out.place);
     return true;
 }
 
-static bool skip_digits(reader *r) {
-    const char *from = r->at;
-    while (r->at < r->end && *r->at >= '0' && *r->at <= '9') r->at++;
-    return r->at > from;
-}
-
-static bool skip_number(reader *r) {
-    if (*r->at == '-') r->at++;
-    bool zero = r->at < r->end && *r->at == '0';
-    if (zero)
-        r->at++;
-    else if (!skip_digits(r))
-        return false;
-    if (r->at < r->end && *r->at == '.') {
-        r->at++;
-        if (!skip_digits(r)) return false;
-    }
-    if (r->at < r->end && (*r->at | 0x20) == 'e') {
-        r->at++;
-        if (r->at < r->end && (*r->at == '+' || *r->at == '-')) r->at++;
-        return skip_digits(r);
-    }
-    return true;
-}
-
 /* Whole numbers that fit 64 bits are integers, all others floats. */
 static bool read_number(reader *r) {
-    char text[NUMBER_SIZE];
-    const char *from = r->at;
-    if (!skip_number(r)) return wrong(r, "a number is not whole");
-    size_t size = (size_t)(r->at - from);
-    if (size >= sizeof text) return wrong(r, "a number is too long");
-    memcpy(text, from, size);
-    text[size] = 0;
-    if (!lua_stringtonumber(r->lua, text)) return wrong(r, "no number");
-    return isfinite(lua_tonumber(r->lua, -1)) || wrong(r, "a number is too large");
-}
-
-static bool read_word(reader *r, const char *word) {
-    size_t size = strlen(word);
-    if ((size_t)(r->end - r->at) < size || memcmp(r->at, word, size) != 0) return wrong(r, "a value is expected");
-    r->at += size;
-    return true;
+    gx_json_number number;
+    int64_t whole;
+    const char *place = r->scan.at;
+    if (!gx_json_scan_number(&r->scan, &number)) return false;
+    if (gx_json_number_whole(&number, &whole)) return lua_pushinteger(r->lua, whole), true;
+    double value = gx_json_number_value(&number);
+    lua_pushnumber(r->lua, value);
+    return isfinite(value) || gx_json_scan_wrong(&r->scan, place, "the number is larger than any float");
 }
 
 static bool read_value(reader *r, int depth);
 
 static bool read_list(reader *r, int depth) {
     lua_createtable(r->lua, 0, 0);
-    if (skip(r, ']')) return true;
+    if (gx_json_scan_take(&r->scan, ']')) return true;
     for (lua_Integer n = 1;; n++) {
         if (!read_value(r, depth + 1)) return false;
         lua_rawseti(r->lua, -2, n);
-        if (skip(r, ']')) return true;
-        if (!skip(r, ',')) return wrong(r, "',' or ']' is expected");
+        if (gx_json_scan_take(&r->scan, ']')) return true;
+        if (!gx_json_scan_take(&r->scan, ',')) return wrong(r, gx_json_wrong_list);
     }
 }
 
 static bool read_map(reader *r, int depth) {
     lua_createtable(r->lua, 0, 0);
-    if (skip(r, '}')) return true;
+    if (gx_json_scan_take(&r->scan, '}')) return true;
     for (;;) {
-        if (!skip(r, '"')) return wrong(r, "a name in quotation marks is expected");
+        if (!gx_json_scan_take(&r->scan, '"')) return wrong(r, gx_json_wrong_name);
         if (!read_string(r)) return false;
-        if (!skip(r, ':')) return wrong(r, "':' is expected");
+        if (!gx_json_scan_take(&r->scan, ':')) return wrong(r, gx_json_wrong_colon);
         if (!read_value(r, depth + 1)) return false;
         lua_rawset(r->lua, -3);
-        if (skip(r, '}')) return true;
-        if (!skip(r, ',')) return wrong(r, "',' or '}' is expected");
+        if (gx_json_scan_take(&r->scan, '}')) return true;
+        if (!gx_json_scan_take(&r->scan, ',')) return wrong(r, gx_json_wrong_map);
     }
 }
 
 /* Pushes it. */
 static bool read_value(reader *r, int depth) {
+    gx_json_scan *scan = &r->scan;
     gx_box_charge(r->lua, 4);
     luaL_checkstack(r->lua, 8, NULL);
-    skip_blanks(r);
-    switch (r->at < r->end ? *r->at : 0) {
+    gx_json_scan_blanks(scan);
+    switch (scan->at < scan->end ? *scan->at : 0) {
     case '{':
     case '[':
-        if (depth >= GALE_VALUE_DEPTH) return wrong(r, "too deep");
-        return *r->at++ == '{' ? read_map(r, depth) : read_list(r, depth);
-    case '"': r->at++; return read_string(r);
-    case 't': lua_pushboolean(r->lua, true); return read_word(r, "true");
-    case 'f': lua_pushboolean(r->lua, false); return read_word(r, "false");
-    case 'n': gx_convert_push_null(r->lua); return read_word(r, "null");
-    default:
-        if (r->at < r->end && (*r->at == '-' || (*r->at >= '0' && *r->at <= '9'))) return read_number(r);
-        return wrong(r, "a value is expected");
+        if (depth >= GALE_VALUE_DEPTH) return wrong(r, "more than 32 lists and objects inside each other are no value");
+        return *scan->at++ == '{' ? read_map(r, depth) : read_list(r, depth);
+    case '"': scan->at++; return read_string(r);
+    case 't': lua_pushboolean(r->lua, true); return gx_json_scan_word(scan, "true", 4);
+    case 'f': lua_pushboolean(r->lua, false); return gx_json_scan_word(scan, "false", 5);
+    case 'n': gx_convert_push_null(r->lua); return gx_json_scan_word(scan, "null", 4);
+    default: return read_number(r);
     }
 }
 
 /* decode(text): nil and what is wrong, if it is no JSON */
 static int decode(lua_State *lua) {
     gale_str text = gx_function_take(lua, 1);
-    reader r = { .lua = lua, .at = text.data, .end = text.data + text.size };
+    reader r = { gx_json_scan_of(text), lua };
+    size_t valid = gx_utf8_valid(text.data, text.size) ? text.size : gx_utf8_prefix(text.data, text.size), line, column;
     gx_box_charge(lua, text.size / 8);
-    bool read = gx_utf8_valid(text.data, text.size) ? read_value(&r, 0) : wrong(&r, "no UTF-8");
-    if (read) skip_blanks(&r);
-    if (read && r.at < r.end) read = wrong(&r, "something follows");
-    if (read) return 1;
+    bool good = valid == text.size || gx_json_scan_wrong(&r.scan, text.data + valid, "the bytes are not UTF-8");
+    if (good && read_value(&r, 0) && gx_json_scan_ended(&r.scan)) return 1;
+    gx_json_scan_where(text, r.scan.place, &line, &column);
     lua_pushnil(lua);
-    lua_pushfstring(lua, "no JSON at byte %I: %s", (lua_Integer)(r.at - text.data) + 1, r.wrong);
+    lua_pushfstring(lua, "no JSON: %I:%I: %s", (lua_Integer)line, (lua_Integer)column, r.scan.wrong);
     return 2;
 }
 

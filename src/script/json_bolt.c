@@ -3,7 +3,6 @@
 #include "base/utf8.h"
 #include "kit/parsed.h"
 #include "script/column.h"
-#include "tuple/json_read.h"
 
 #include <gale/state.h>
 #include <gale_script.h>
@@ -136,11 +135,6 @@ static int wrong_field(gale_str piece, const char *what, gale_error *error) {
     return gale_error_set(error, GALE_INVALID, "%s: fields: '%.*s': %s", who, GX_STR(piece), what);
 }
 
-static gx_json_numbers numbers_of(gale_str type) {
-    if (!type.size) return GX_JSON_NEAREST;
-    return gx_scalar_type_of(type) == GX_SCALAR_STRING ? GX_JSON_TEXT : GX_JSON_DIGITS;
-}
-
 static gale_str last_name(gale_str path) {
     const char *point = memrchr(path.data, '.', path.size);
     return point ? (gale_str){ point + 1, path.size - (size_t)(point + 1 - path.data) } : path;
@@ -166,7 +160,7 @@ static int read_field(settings *made, gale_str piece, uint32_t column, gx_buf *n
                            "a path is names and places with points between them: user.name for $.user.name, "
                            "items.0.id for items[0].id",
                            error);
-    if (!gx_json_paths_add(&made->paths, given.from, column, numbers_of(given.type)))
+    if (!gx_json_paths_add(&made->paths, given.from, column, gx_column_numbers(given.type)))
         return wrong_field(piece, "a path is up to 16 names, none of them empty, with points between them", error);
     gale_str name = given.name.size ? given.name : last_name(given.from);
     if (!given.name.size && gx_str_number(name, 10, SIZE_MAX - 1, &index))

@@ -11,9 +11,10 @@
 
 /* Each adds functions to the table on the top of the stack, which is that of the global names, or to a table in it. May raise
  * Lua's errors: called inside a protected call. */
-void gx_library_text(lua_State *lua);   /* split, trim, ...; string.rep */
-void gx_library_format(lua_State *lua); /* tostring, string.format */
-void gx_library_list(lua_State *lua);   /* table.sort, table.insert, ...; join */
+void gx_library_text(lua_State *lua);          /* split, trim, ...; string.rep */
+void gx_library_format(lua_State *lua);        /* tostring, string.format */
+void gx_library_concatenation(lua_State *lua); /* `..` in what is compiled; the table is frozen */
+void gx_library_list(lua_State *lua);          /* table.sort, table.insert, ...; join */
 void gx_library_pairs(lua_State *lua);
 void gx_library_pattern(lua_State *lua); /* string.find, match, gmatch, gsub, regex: PCRE2 */
 void gx_library_data(lua_State *lua);    /* base64, hex, hash */

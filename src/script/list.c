@@ -40,18 +40,6 @@ static int unpack(lua_State *lua) {
     return gx_function_go_on(lua);
 }
 
-static int concat(lua_State *lua) {
-    uint64_t count = charge_range(lua, 3);
-    gx_box_charge(lua, count * gx_function_text_work(lua, 2));
-    uint64_t from = (uint64_t)luaL_optinteger(lua, 3, 1);
-    for (uint64_t i = 0, fits = lua_type(lua, 1) == LUA_TTABLE; i < count && fits; i++) {
-        fits = lua_rawgeti(lua, 1, (lua_Integer)(from + i)) != LUA_TNIL;
-        gx_box_charge(lua, gx_function_text_work(lua, -1));
-        lua_pop(lua, 1);
-    }
-    return gx_function_go_on(lua);
-}
-
 /* --- Sorting --- */
 
 enum { LIST = 1, ORDER, FROM, TO }; /* places on the stack */
@@ -115,33 +103,42 @@ int gx_function_sort(lua_State *lua) {
     return 0;
 }
 
-/* --- join(list, separator) --- */
+/* --- join(list, separator), table.concat(list, separator, from, to) --- */
 
-static int join(lua_State *lua) {
+static int join_items(lua_State *lua, lua_Integer from, lua_Integer to) {
     luaL_checktype(lua, 1, LUA_TTABLE);
     gale_str separator = lua_isnoneornil(lua, 2) ? gx_str("") : gx_function_take(lua, 2);
     gx_out out;
     gx_out_begin(&out, lua);
-    lua_Integer count = (lua_Integer)lua_rawlen(lua, 1);
-    for (lua_Integer i = 1; i <= count; i++) {
+    for (lua_Integer i = from; from <= to; i++) {
         size_t size;
         gx_box_charge(lua, 4 + separator.size / 64);
         int type = lua_rawgeti(lua, 1, i);
         gx_box_charge(lua, gx_function_text_work(lua, -1));
         if (type != LUA_TSTRING && type != LUA_TNUMBER && type != LUA_TBOOLEAN)
             return luaL_error(lua, "item %I is a %s, which cannot be joined", i, luaL_typename(lua, -1));
+        gx_function_number_text(lua, -1);
         const char *text = luaL_tolstring(lua, -1, &size);
-        if (i > 1) gx_out_add(&out, separator);
+        if (i > from) gx_out_add(&out, separator);
         gx_out_add(&out, (gale_str){ text, size });
         lua_pop(lua, 2);
+        if (i == to) break;
     }
     gx_out_push(&out);
     return 1;
 }
 
+static int join(lua_State *lua) {
+    return join_items(lua, 1, (lua_Integer)length_of(lua, 1));
+}
+
+static int concat(lua_State *lua) {
+    return join_items(lua, luaL_optinteger(lua, 3, 1), luaL_optinteger(lua, 4, (lua_Integer)length_of(lua, 1)));
+}
+
 void gx_library_list(lua_State *lua) {
     static const luaL_Reg functions[] = { { "join", join }, { NULL, NULL } };
-    static const luaL_Reg of_table[] = { { "sort", gx_function_sort }, { NULL, NULL } };
+    static const luaL_Reg of_table[] = { { "sort", gx_function_sort }, { "concat", concat }, { NULL, NULL } };
     gx_function_add(lua, NULL, functions);
     gx_function_add(lua, "table", of_table);
     gx_function_charge_arguments(lua, "table", "pack", 4);
@@ -152,5 +149,4 @@ void gx_library_list(lua_State *lua) {
     gx_function_put_before(lua, "table", "insert", insert);
     gx_function_put_before(lua, "table", "remove", take_out);
     gx_function_put_before(lua, "table", "unpack", unpack);
-    gx_function_put_before(lua, "table", "concat", concat);
 }

@@ -25,7 +25,6 @@ typedef struct settings {
     char fields_out[2 * GX_FIELDS_TEXT + 4];
     char path[GX_FILE_PATH_MAX + 1];
     char by_text[GX_FIELDS_TEXT], add_text[GX_FIELDS_TEXT];
-    char path_texts[2][2 * GX_FIELDS_TEXT]; /* what paths in JSON are cut of */
 } settings;
 
 typedef struct bolt_lookup {
@@ -234,28 +233,26 @@ static int add_output(settings *made, gale_str name, gale_error *error) {
     return GALE_OK;
 }
 
-/* One column of `by` or `add`; where its path is cut of, `*text` moves on. */
-static int read_column(settings *made, gale_str piece, bool is_by, gx_lookup_column *column, char **text,
-                       gale_error *error) {
+/* One column of `by` or `add`. A key is compared as text, and so keeps its digits. */
+static int read_column(settings *made, gale_str piece, bool is_by, uint32_t index, gale_error *error) {
+    gx_lookup_column *column = is_by ? &made->shape.by[index] : &made->shape.add[index];
     gx_column given;
     const char *what = is_by ? "by" : "add", *wrong = gx_column_read(piece, &given);
     if (!wrong && !given.from.size) wrong = "is empty";
     if (!wrong && is_by && (given.name.size || given.type.size)) wrong = "is no column's name";
     if (wrong) return gale_error_set(error, GALE_INVALID, "%s: %s: '%.*s': %s", who, what, GX_STR(piece), wrong);
     column->from = given.from;
-    memcpy(*text, given.from.data, given.from.size);
-    (*text)[given.from.size] = 0;
-    if (made->shape.format != GX_LOOKUP_CSV && !gx_json_path_cut(*text, &column->path))
+    uint32_t place = is_by ? index : GX_LOOKUP_COLUMNS + index;
+    gx_json_numbers numbers = is_by ? GX_JSON_DIGITS : gx_column_numbers(given.type);
+    if (made->shape.format != GX_LOOKUP_CSV && !gx_json_paths_add(&made->shape.paths, given.from, place, numbers))
         return gale_error_set(error, GALE_INVALID, "%s: %s: '%.*s' is no path", who, what, GX_STR(given.from));
-    *text += given.from.size + 1;
     int rc = read_type(column, given.type, what, error);
     return rc < 0 || is_by ? rc : add_output(made, given.name.size ? given.name : given.from, error);
 }
 
 static int read_columns(settings *made, const char *given, bool is_by, gale_error *error) {
-    gx_lookup_column *columns = is_by ? made->shape.by : made->shape.add;
     uint32_t *count = is_by ? &made->shape.by_count : &made->shape.add_count;
-    char *kept = is_by ? made->by_text : made->add_text, *text = made->path_texts[is_by];
+    char *kept = is_by ? made->by_text : made->add_text;
     const char *what = is_by ? "by" : "add";
     if (!given || !*given) return gale_error_set(error, GALE_INVALID, "%s: %s names no column", who, what);
     if (strlen(given) >= GX_FIELDS_TEXT)
@@ -268,7 +265,7 @@ static int read_columns(settings *made, const char *given, bool is_by, gale_erro
         if (*count == GX_LOOKUP_COLUMNS)
             return gale_error_set(error, GALE_INVALID, "%s: %s names more than %d columns", who, what,
                                   GX_LOOKUP_COLUMNS);
-        rc = read_column(made, piece, is_by, &columns[(*count)++], &text, error);
+        rc = read_column(made, piece, is_by, (*count)++, error);
     }
     return rc;
 }
@@ -322,6 +319,7 @@ static int read_settings(settings *made, const gale_lookup_options *given, gale_
     if (rc >= 0) rc = read_limits(made, given, error);
     if (rc < 0) return rc;
     memcpy(made->fields_out, made->fields.text, strlen(made->fields.text));
+    gx_json_paths_init(&made->shape.paths, made->shape.nodes);
     rc = read_columns(made, given->by && *given->by ? given->by : given->key, true, error);
     if (rc >= 0) rc = read_columns(made, given->add, false, error);
     if (rc >= 0 && made->shape.by_count != made->key.count)

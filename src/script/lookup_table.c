@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "kit/scalar.h"
 #include "script/column.h"
+#include "tuple/json_view.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,12 +14,10 @@
 
 int gx_lookup_load_begin(gx_lookup_load *load, const gx_lookup_shape *shape, gx_heap *heap, uint64_t seed,
                          gale_error *error) {
-    *load = (gx_lookup_load){ .shape = shape,
-                              .heap = heap,
-                              .fd = -1,
-                              .arena = { .heap = heap },
-                              .scratch = GX_BUF_INIT(heap),
-                              .key = GX_BUF_INIT(heap) };
+    *load = (gx_lookup_load){
+        .shape = shape, .heap = heap, .fd = -1, .scratch = GX_BUF_INIT(heap), .key = GX_BUF_INIT(heap)
+    };
+    gx_json_reader_init(&load->reader, heap);
     int rc = gx_file_open(shape->path, &load->fd, NULL, error);
     if (rc >= 0) rc = gx_file_about_open(load->fd, shape->path, &load->about, error);
     if (rc < 0) return rc;
@@ -38,8 +37,7 @@ void gx_lookup_load_end(gx_lookup_load *load) {
     gx_lookup_rows_fini(&load->rows);
     gx_buf_fini(&load->scratch);
     gx_buf_fini(&load->key);
-    gx_arena_fini(&load->arena);
-    json_decref(load->root);
+    gx_json_reader_fini(&load->reader);
 }
 
 static bool is_same(const gx_file_about *a, const gx_file_about *b) {
@@ -197,48 +195,34 @@ static int read_record(gx_lookup_load *load, gale_error *error) {
 
 /* --- JSON ------------------------------------------------------------------------------------------------------------- */
 
-static int take_member(gx_lookup_load *load, const json_t *row, const gx_lookup_column *column, gale_value *ret_value,
-                       gale_error *error) {
-    const json_t *found = gx_json_path_find(&column->path, row);
-    bool deep = false;
-    *ret_value = gale_null();
-    if (found && !gx_json_take(found, &load->arena, ret_value, &deep))
-        return deep ? wrong(load, 1, error, "'%.*s' is too deep", GX_STR(column->from))
-                    : gale_error_set(error, GALE_NO_MEMORY, "'%s': out of memory", load->shape->path);
-    gale_value was = *ret_value;
-    if (!column->typed || gx_column_convert(column->type, ret_value)) return GALE_OK;
+static int convert(gx_lookup_load *load, const gx_lookup_column *column, gale_value *value, gale_error *error) {
+    gale_value was = *value;
+    if (!column->typed || gx_column_convert(column->type, value)) return GALE_OK;
     return wrong(load, 1, error, "'%.*s': %s is no %s", GX_STR(column->from), gale_type_name(was.type),
                  gx_scalar_name(column->type));
 }
 
 /* `key` is the member's name, where it is the key; else NULL. */
-static int read_object(gx_lookup_load *load, const json_t *row, const char *key, gale_error *error) {
+static int read_object(gx_lookup_load *load, gale_str row, const gale_value *key, gale_error *error) {
     const gx_lookup_shape *shape = load->shape;
-    gale_value by[GX_LOOKUP_COLUMNS], values[GX_LOOKUP_COLUMNS];
-    int rc = json_is_object(row) ? GALE_OK : wrong(load, 1, error, "a row must be an object");
-    if (key) by[0] = gale_text(key);
-    for (uint32_t i = 0; i < shape->by_count && rc >= 0 && !key; i++)
-        rc = take_member(load, row, &shape->by[i], &by[i], error);
-    for (uint32_t i = 0; i < shape->add_count && rc >= 0; i++)
-        rc = take_member(load, row, &shape->add[i], &values[i], error);
-    if (rc >= 0) rc = add_row(load, by, values, error);
-    gx_arena_reset(&load->arena);
-    return rc;
+    gale_value columns[2 * GX_LOOKUP_COLUMNS], *by = columns, *values = columns + GX_LOOKUP_COLUMNS;
+    int rc = gx_json_read(&load->reader, row, &shape->paths, columns);
+    if (rc == GALE_INVALID) return wrong(load, load->reader.column, error, "%s", load->reader.wrong);
+    if (rc < 0) return gale_error_set(error, rc, "'%s': out of memory", shape->path);
+    if (gale_json_kind_of(row) != GALE_JSON_OBJECT) return wrong(load, 1, error, "a row must be an object");
+    if (key) by[0] = *key;
+    for (uint32_t i = 0; i < shape->add_count && rc >= 0; i++) rc = convert(load, &shape->add[i], &values[i], error);
+    return rc < 0 ? rc : add_row(load, by, values, error);
 }
 
-static int refuse_json(const gx_lookup_load *load, const json_error_t *said, gale_error *error) {
-    unsigned long long line = load->line + (unsigned long long)said->line - 1;
-    if (json_error_code(said) == json_error_out_of_memory)
-        return gale_error_set(error, GALE_NO_MEMORY, "'%s': out of memory", load->shape->path);
-    char text[JSON_ERROR_TEXT_LENGTH];
-    snprintf(text, sizeof text, "%s", said->text);
-    text[gx_utf8_prefix(text, strlen(text))] = 0;
-    return gale_error_set(error, GALE_SYNTAX, "%s:%llu:%d: %s", load->shape->path, line, said->column, text);
+static int refuse_json(const gx_lookup_load *load, const gx_json_problem *why, gale_error *error) {
+    return gale_error_set(error, GALE_SYNTAX, "%s:%llu:%zu: %s", load->shape->path,
+                          (unsigned long long)(load->line + why->line - 1), why->column, why->what);
 }
 
 static int read_line(gx_lookup_load *load, gale_error *error) {
-    json_error_t said;
-    gale_str line;
+    gx_json_problem why;
+    gale_str line, row;
     if (!load->rest.size) return 1;
     const char *end = memchr(load->rest.data, '\n', load->rest.size);
     line = (gale_str){ load->rest.data, end ? (size_t)(end - load->rest.data) : load->rest.size };
@@ -246,35 +230,44 @@ static int read_line(gx_lookup_load *load, gale_error *error) {
     load->rest = (gale_str){ load->rest.data + used, load->rest.size - used };
     line = gx_encoding_line(line);
     int rc = GALE_OK;
-    if (gx_str_trim(line).size) {
-        json_t *row = json_loadb(line.data, line.size, JSON_ALLOW_NUL, &said);
-        rc = row ? read_object(load, row, NULL, error) : refuse_json(load, &said, error);
-        json_decref(row);
-    }
+    if (gx_str_trim(line).size)
+        rc = gx_json_check(line, &row, &why) ? read_object(load, row, NULL, error) : refuse_json(load, &why, error);
     load->line++;
     return rc;
 }
 
 static int read_document(gx_lookup_load *load, gale_error *error) {
-    json_error_t said;
+    gx_json_problem why;
+    gale_str root;
     load->line = 1;
-    load->root = json_loadb(load->rest.data, load->rest.size, JSON_ALLOW_NUL, &said);
-    if (!load->root) return refuse_json(load, &said, error);
-    if (json_is_object(load->root) && load->shape->by_count > 1)
+    if (!gx_json_check(load->rest, &root, &why)) return refuse_json(load, &why, error);
+    if (gale_json_kind_of(root) == GALE_JSON_OBJECT && load->shape->by_count > 1)
         return gale_error_set(error, GALE_SYNTAX, "%s: an object has one name for a row, and the key has %u",
                               load->shape->path, load->shape->by_count);
-    load->member = json_object_iter(load->root);
+    load->member = (gale_json_item)GALE_JSON_FIRST(root);
+    load->is_open = true;
     return 0;
 }
 
+/* The name of a member, as text. */
+static int read_name(gx_lookup_load *load, gale_value *ret_key, gale_error *error) {
+    gale_str name = load->member.name;
+    gx_buf_reset(&load->scratch);
+    if (!gx_buf_reserve(&load->scratch, name.size))
+        return gale_error_set(error, GALE_NO_MEMORY, "'%s': out of memory", load->shape->path);
+    int64_t size = gale_json_text(name, load->scratch.data, name.size + 1);
+    if (size < 0) return wrong(load, 1, error, "half of a surrogate pair stands alone in its name");
+    *ret_key = gale_string(load->scratch.data, (size_t)size);
+    return GALE_OK;
+}
+
 static int read_member(gx_lookup_load *load, gale_error *error) {
-    if (!load->root) return read_document(load, error);
-    bool listed = json_is_array(load->root);
-    if (listed ? load->line > json_array_size(load->root) : !load->member) return 1;
-    const json_t *row = listed ? json_array_get(load->root, (size_t)load->line - 1)
-                               : json_object_iter_value(load->member);
-    int rc = read_object(load, row, listed ? NULL : json_object_iter_key(load->member), error);
-    if (!listed) load->member = json_object_iter_next(load->root, load->member);
+    gale_value key;
+    if (!load->is_open) return read_document(load, error);
+    if (!gale_json_next(&load->member)) return 1;
+    bool named = load->member.name.size > 0;
+    int rc = named ? read_name(load, &key, error) : GALE_OK;
+    if (rc >= 0) rc = read_object(load, load->member.value, named ? &key : NULL, error);
     load->line++;
     return rc;
 }

@@ -12,10 +12,18 @@
 #include "base/os/file.h"
 #include "kit/csv.h"
 #include "kit/fields.h"
-#include "script/json_path.h"
 #include "script/lookup_rows.h"
+#include "tuple/json_read.h"
 
-enum { GX_LOOKUP_PIECE = 256 << 10, GX_LOOKUP_ROWS = 1000, GX_LOOKUP_CELLS = 512, GX_LOOKUP_COLUMNS = GX_FIELDS_MAX };
+#include <gale/json.h>
+
+enum {
+    GX_LOOKUP_PIECE = 256 << 10,
+    GX_LOOKUP_ROWS = 1000,
+    GX_LOOKUP_CELLS = 512,
+    GX_LOOKUP_COLUMNS = GX_FIELDS_MAX,
+    GX_LOOKUP_NODES = 2 * GX_FIELDS_TEXT + 2
+};
 
 typedef enum gx_lookup_format { GX_LOOKUP_CSV, GX_LOOKUP_JSON, GX_LOOKUP_JSONL } gx_lookup_format;
 
@@ -23,7 +31,6 @@ typedef struct gx_lookup_column {
     gale_str from;
     int32_t type; /* gx_scalar_type */
     bool typed;
-    gx_json_path path;
 } gx_lookup_column;
 
 typedef struct gx_lookup_shape {
@@ -33,6 +40,8 @@ typedef struct gx_lookup_shape {
     uint32_t by_count, add_count;
     gx_lookup_column by[GX_LOOKUP_COLUMNS], add[GX_LOOKUP_COLUMNS];
     uint64_t max_rows, max_bytes;
+    gx_json_paths paths; /* of JSON: `by` are the columns from 0 on, `add` those from GX_LOOKUP_COLUMNS on */
+    gx_json_node nodes[GX_LOOKUP_NODES];
 } gx_lookup_shape;
 
 typedef struct gx_lookup_load {
@@ -47,9 +56,9 @@ typedef struct gx_lookup_load {
     gale_str rest;
     uint64_t line; /* or row, from 1 */
     gx_buf scratch, key;
-    gx_arena arena;
-    json_t *root;
-    void *member;                                                 /* that comes next */
+    gx_json_reader reader;
+    gale_json_item member;                                        /* of a document: the one before the next */
+    bool is_open;                                                 /* the document was checked */
     uint32_t cell_count, columns;                                 /* of a record, and of the names */
     uint16_t by_at[GX_LOOKUP_COLUMNS], add_at[GX_LOOKUP_COLUMNS]; /* columns of CSV */
     gale_str cells[GX_LOOKUP_CELLS];

@@ -1,5 +1,7 @@
 #include "script/token.h"
 
+#include "base/number.h"
+
 #include <stdlib.h>
 
 static bool is_letter(char c) {
@@ -62,7 +64,6 @@ static gx_token cut(gale_str *rest, gx_token_kind kind, size_t size) {
 /* As Lua's scanner: everything that may belong to a number, then it is one or it is not. Hexadecimal and what does not fit an
  * integer is left to Lua. */
 static gx_token take_number(gale_str *rest) {
-    char text[64], *end;
     size_t size = 0;
     for (;; size++) {
         char c = at(*rest, size);
@@ -76,16 +77,7 @@ static gx_token take_number(gale_str *rest) {
         token.whole = (int64_t)whole;
         return token;
     }
-    bool plain = size < sizeof text;
-    for (size_t i = 0; plain && i < size; i++)
-        plain = !is_letter(token.text.data[i]) || (token.text.data[i] | 0x20) == 'e';
-    if (plain) {
-        memcpy(text, token.text.data, size);
-        text[size] = 0;
-        token.number = strtod(text, &end);
-        plain = *end == 0;
-    }
-    if (!plain) token.kind = GX_TOKEN_WRONG;
+    if (!gx_number_read(token.text, &token.number)) token.kind = GX_TOKEN_WRONG;
     return token;
 }
 

@@ -1,5 +1,7 @@
 #include "serve/exposition.h"
 
+#include "base/number.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -51,8 +53,9 @@ void gx_exposition_count(gx_exposition *to, const char *ending, const gx_label *
 
 void gx_exposition_number(gx_exposition *to, const char *ending, const gx_label *labels, double value) {
     add_name(to, ending, labels);
+    char text[GX_NUMBER_TEXT];
     if (isfinite(value))
-        gx_buf_format(to->out, "%.15g\n", value);
+        gx_buf_format(to->out, "%.*s\n", (int)gx_number_write(text, value), text);
     else
         gx_buf_add_text(to->out, isnan(value) ? "NaN\n" : value > 0 ? "+Inf\n" : "-Inf\n");
 }

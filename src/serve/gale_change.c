@@ -2,7 +2,8 @@
 
 #include "serve/member.h"
 
-#include <jansson.h>
+#include <gale/json.h>
+#include <stdlib.h>
 
 static const char *state_name(gx_changing_state state) {
     static const char *const names[] = { "none", "asked", "checking", "stopping", "starting", "done", "refused" };
@@ -17,26 +18,30 @@ static const char *begun_name(gx_changing_begun begun) {
 
 /* --- Asking --------------------------------------------------------------------------------------------------------- */
 
-/* The words of a member, borrowed from the body; there may be none. */
-static bool take(json_t *body, const char *name, gx_wish_words *ret_words) {
-    json_t *list = json_object_get(body, name), *item;
-    size_t i;
+/* The words of a member; there may be none. `*texts`: where they go, and then where the next ones do. */
+static bool take(gale_str body, const char *name, char **texts, gx_wish_words *ret_words) {
+    gale_str list;
     ret_words->count = 0;
-    if (!list) return true;
-    if (!json_is_array(list) || json_array_size(list) > GX_WISH_WORDS_MAX) return false;
-    json_array_foreach(list, i, item) {
-        const char *word = json_string_value(item);
-        if (!word || strlen(word) != json_string_length(item)) return false;
-        ret_words->items[ret_words->count++] = word;
+    if (!gale_json_get(body, name, &list)) return true;
+    if (gale_json_kind_of(list) != GALE_JSON_LIST) return false;
+    for (gale_json_item item = GALE_JSON_FIRST(list); gale_json_next(&item);) {
+        bool is_text = gale_json_kind_of(item.value) == GALE_JSON_STRING && ret_words->count < GX_WISH_WORDS_MAX;
+        int64_t size = is_text ? gale_json_text(item.value, *texts, item.value.size) : -1;
+        if (size < 0 || strlen(*texts) != (size_t)size) return false;
+        ret_words->items[ret_words->count++] = *texts;
+        *texts += size + 1;
     }
     return true;
 }
 
-static bool take_all(json_t *body, gx_wish *ret_wish) {
-    const json_t *forget = json_object_get(body, "forget");
-    ret_wish->forget = json_is_true(forget);
-    return json_is_object(body) && (!forget || json_is_boolean(forget)) && take(body, "config", &ret_wish->settings) &&
-           take(body, "set", &ret_wish->sets) && take(body, "adopt", &ret_wish->adopt);
+static bool take_all(gale_str body, char *texts, gx_wish *ret_wish) {
+    gale_str forget;
+    bool has_forget = gale_json_get(body, "forget", &forget);
+    ret_wish->forget = has_forget && *forget.data == 't';
+    return gale_json_kind_of(body) == GALE_JSON_OBJECT &&
+           (!has_forget || gale_json_kind_of(forget) == GALE_JSON_BOOL) &&
+           take(body, "config", &texts, &ret_wish->settings) && take(body, "set", &texts, &ret_wish->sets) &&
+           take(body, "adopt", &texts, &ret_wish->adopt);
 }
 
 static void ask(const gx_call *call, gx_http_reply *reply, const gx_wish *wish) {
@@ -62,9 +67,12 @@ void gx_gale_change(const gx_call *call, gx_http_reply *reply) {
         gx_call_refuse(reply, 409, "what runs here was not read from a file");
         return;
     }
-    json_t *body = gx_call_body(reply, call->body.size ? call->body : gx_str("{}"));
-    if (!body) return;
-    if (!take_all(body, &wish))
+    gale_str body;
+    if (!gx_call_body(reply, call->body.size ? call->body : gx_str("{}"), &body)) return;
+    char *texts = malloc(body.size); /* no text is longer than what stands for it */
+    if (!texts)
+        gx_call_refuse(reply, 503, "out of memory");
+    else if (!take_all(body, texts, &wish))
         gx_call_refuse(
             reply, 400,
             "the body must be a JSON object; \"set\", \"config\" and \"adopt\" in it are lists of at most %d "
@@ -72,7 +80,7 @@ void gx_gale_change(const gx_call *call, gx_http_reply *reply) {
             GX_WISH_WORDS_MAX);
     else if (gx_call_only(reply, body, (const char *const[]){ "set", "config", "adopt", "forget", NULL }))
         ask(call, reply, &wish);
-    json_decref(body);
+    free(texts);
 }
 
 /* --- How far it is -------------------------------------------------------------------------------------------------- */

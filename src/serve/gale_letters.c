@@ -5,7 +5,7 @@
 #include "serve/member.h"
 #include "tuple/json.h"
 
-#include <jansson.h>
+#include <gale/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,42 +157,48 @@ void gx_gale_dead_letters(const gx_call *call, gx_http_reply *reply) {
 
 /* Which letters: those of the ids, or all. */
 typedef struct wish {
-    json_t *body;
-    const json_t *ids;          /* NULL: all */
+    gale_str ids;               /* a list of JSON; empty: all */
     bool found[GX_LETTERS_IDS]; /* of each id: the letter is there */
 } wish;
 
-static bool are_texts(const json_t *list) {
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (!json_is_string(json_array_get(list, i))) return false;
+static bool are_texts(gale_str list) {
+    for (gale_json_item item = GALE_JSON_FIRST(list); gale_json_next(&item);)
+        if (gale_json_kind_of(item.value) != GALE_JSON_STRING) return false;
     return true;
+}
+
+static size_t count_of(gale_str list) {
+    size_t count = 0;
+    for (gale_json_item item = GALE_JSON_FIRST(list); gale_json_next(&item);) count++;
+    return count;
 }
 
 /* {"ids": [...]}, or {"all": true}. */
 static bool read_wish(const gx_call *call, gx_http_reply *reply, wish *ret_wish) {
-    json_t *body = json_loadb(call->body.data ? call->body.data : "", call->body.size, JSON_REJECT_DUPLICATES, NULL);
-    const json_t *ids = json_object_get(body, "ids");
-    size_t count = json_array_size(ids);
-    if (!(json_is_true(json_object_get(body, "all")) ? !count : count && count <= GX_LETTERS_IDS))
+    gale_str body = { "", 0 }, ids = { "", 0 }, all;
+    (void)gale_json_check(call->body, &body, NULL);
+    if (!gale_json_get(body, "ids", &ids) || gale_json_kind_of(ids) != GALE_JSON_LIST) ids = (gale_str){ "", 0 };
+    size_t count = count_of(ids);
+    bool wants_all = gale_json_get(body, "all", &all) && *all.data == 't';
+    if (!(wants_all ? !count : count && count <= GX_LETTERS_IDS))
         gx_call_refuse(reply, 400,
                        "the body must be {\"ids\": [...]} with 1 to %d ids of /dead-letters, or {\"all\": true}",
                        GX_LETTERS_IDS);
     else if (!are_texts(ids))
         gx_call_refuse(reply, 400, "ids are texts, as /dead-letters has them: {\"ids\": [\"0\"]}");
     else if (gx_call_only(reply, body, (const char *const[]){ "ids", "all", NULL })) {
-        *ret_wish = (wish){ .body = body, .ids = count ? ids : NULL };
+        *ret_wish = (wish){ .ids = count ? ids : (gale_str){ "", 0 } };
         return true;
     }
-    json_decref(body);
     return false;
 }
 
 static bool is_wished(wish *w, int64_t place) {
-    bool wished = !w->ids;
+    bool wished = !w->ids.size;
     char id[24];
     snprintf(id, sizeof id, "%lld", (long long)place);
-    for (size_t i = 0; i < json_array_size(w->ids); i++)
-        if (strcmp(json_string_value(json_array_get(w->ids, i)), id) == 0) wished = w->found[i] = true;
+    for (gale_json_item item = GALE_JSON_FIRST(w->ids); gale_json_next(&item);)
+        if (gale_json_is(item.value, id)) wished = w->found[item.index] = true;
     return wished;
 }
 
@@ -233,8 +239,10 @@ static void tell_replayed(gx_http_reply *reply, const wish *w, uint64_t count) {
     gx_json_open(&json, '{');
     gx_member_count(&json, "replayed", count);
     gx_member_open(&json, "unknown", '[');
-    for (size_t i = 0; i < json_array_size(w->ids); i++)
-        if (!w->found[i]) gx_json_string(&json, gx_str(json_string_value(json_array_get(w->ids, i))));
+    for (gale_json_item item = GALE_JSON_FIRST(w->ids); gale_json_next(&item);) {
+        char id[100];
+        if (!w->found[item.index] && gale_json_text(item.value, id, sizeof id) >= 0) gx_json_string(&json, gx_str(id));
+    }
     gx_json_close(&json, ']');
     gx_json_close(&json, '}');
 }
@@ -256,5 +264,4 @@ void gx_gale_replay(const gx_call *call, gx_http_reply *reply) {
             tell_replayed(reply, &w, count);
         close_tail(&t);
     }
-    json_decref(w.body);
 }

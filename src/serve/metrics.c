@@ -1,5 +1,6 @@
 #include "serve/metrics.h"
 
+#include "base/number.h"
 #include "serve/healthy.h"
 #include "serve/history.h"
 #include "serve/hurts.h"
@@ -139,7 +140,7 @@ static void write_latency(const reading *r, int32_t kind) {
         if ((kind == GALE_LATENCY_COMPLETE) != part->spout || !part->built) continue;
         if (gale_runtime_latency(r->served->runtime, part->name, kind, bounds, BOUNDS, counts, &latency) < 0) continue;
         for (uint32_t b = 0; b < BOUNDS; b++) {
-            snprintf(bound, sizeof bound, "%g", (double)bounds[b] / 1e9);
+            gx_number_write(bound, (double)bounds[b] / 1e9);
             gx_exposition_count(r->to, "_bucket", labels, counts[b]);
         }
         snprintf(bound, sizeof bound, "+Inf");

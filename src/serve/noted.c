@@ -1,5 +1,6 @@
 #include "serve/noted.h"
 
+#include "base/number.h"
 #include "serve/member.h"
 
 #include <stdio.h>
@@ -163,7 +164,7 @@ static void write_histogram(gx_exposition *to, const gale_runtime *runtime, cons
     const label_set bounded = labels_of(part, series, "le", bound), own = labels_of(part, series, NULL, NULL);
     if (read_series(runtime, part->name, series, bounds, BOUNDS, counts, &stats) < 0) return;
     for (uint32_t b = 0; b < BOUNDS; b++) {
-        snprintf(bound, sizeof bound, "%g", bounds[b]);
+        gx_number_write(bound, bounds[b]);
         gx_exposition_count(to, "_bucket", bounded.labels, counts[b]);
     }
     snprintf(bound, sizeof bound, "+Inf");

@@ -3,8 +3,8 @@
 #include "base/nearest.h"
 #include "base/visible.h"
 #include "serve/member.h"
+#include "tuple/json_view.h"
 
-#include <jansson.h>
 #include <stdio.h>
 
 int64_t gx_served_checkpoint_interval(const gx_served *served) {
@@ -49,44 +49,50 @@ bool gx_call_number(const gx_call *call, gx_http_reply *reply, const char *name,
     return false;
 }
 
-json_t *gx_call_body(gx_http_reply *reply, gale_str text) {
-    json_error_t error;
-    char why[JSON_ERROR_TEXT_LENGTH * 4];
-    json_t *body = json_loadb(text.data ? text.data : "", text.size, JSON_REJECT_DUPLICATES, &error);
-    if (!body)
-        gx_call_refuse(reply, 400, "the body is no JSON: line %d, column %d: %s", error.line, error.column,
-                       gx_visible_copy(why, sizeof why, error.text));
-    return body;
+bool gx_call_body(gx_http_reply *reply, gale_str text, gale_str *ret_json) {
+    gx_json_problem why;
+    if (gx_json_check(text, ret_json, &why)) return true;
+    gx_call_refuse(reply, 400, "the body is no JSON: line %zu, column %zu: %s", why.line, why.column, why.what);
+    return false;
 }
 
-static bool is_one_of(const char *const *names, const char *name) {
-    while (*names && strcmp(*names, name) != 0) names++;
-    return *names != NULL;
+static size_t place_of(const char *const *names, gale_str name) {
+    size_t place = 0;
+    while (names[place] && !gale_json_is(name, names[place])) place++;
+    return place;
 }
 
-bool gx_call_only(gx_http_reply *reply, json_t *body, const char *const *names) {
+static bool refuse_member(gx_http_reply *reply, gale_str member, const char *const *names) {
     enum { NAME = 100 };
-    const char *name;
-    json_t *value;
-    char shown[NAME], hint[NAME];
-    json_object_foreach(body, name, value) {
-        if (is_one_of(names, name)) continue;
-        gx_nearest nearest = gx_nearest_to(gx_str(name));
-        for (; *names; names++) gx_nearest_offer(&nearest, gx_str(*names));
-        gx_call_refuse(reply, 400, "the body has a member '%s', which is not known here%s",
-                       gx_visible_copy(shown, sizeof shown, name), gx_nearest_hint(&nearest, hint, sizeof hint));
-        return false;
+    char name[NAME], shown[NAME], hint[NAME];
+    (void)gale_json_text(member, name, sizeof name);
+    gx_nearest nearest = gx_nearest_to(gx_str(name));
+    for (; *names; names++) gx_nearest_offer(&nearest, gx_str(*names));
+    gx_call_refuse(reply, 400, "the body has a member '%s', which is not known here%s",
+                   gx_visible_copy(shown, sizeof shown, name), gx_nearest_hint(&nearest, hint, sizeof hint));
+    return false;
+}
+
+bool gx_call_only(gx_http_reply *reply, gale_str body, const char *const *names) {
+    uint64_t seen = 0;
+    for (gale_json_item item = GALE_JSON_FIRST(body); gale_json_next(&item);) {
+        size_t place = place_of(names, item.name);
+        if (!names[place]) return refuse_member(reply, item.name, names);
+        if (seen >> place & 1) {
+            gx_call_refuse(reply, 400, "the body has the member '%s' twice", names[place]);
+            return false;
+        }
+        seen |= UINT64_C(1) << place;
     }
     return true;
 }
 
 bool gx_call_text(const gx_call *call, gx_http_reply *reply, const char *name, char *to, size_t room) {
-    json_t *body = gx_call_body(reply, call->body);
-    const char *text = json_string_value(json_object_get(body, name));
-    bool found = text && strlen(text) < room;
-    if (found) memcpy(to, text, strlen(text) + 1);
-    if (body && !found) gx_call_refuse(reply, 400, "the body must be a JSON object with the text \"%s\"", name);
-    if (found) found = gx_call_only(reply, body, (const char *const[]){ name, NULL });
-    json_decref(body);
-    return found;
+    gale_str body, value;
+    if (!gx_call_body(reply, call->body, &body)) return false;
+    bool is_text = gale_json_get(body, name, &value) && gale_json_kind_of(value) == GALE_JSON_STRING;
+    int64_t size = is_text ? gale_json_text(value, to, room) : -1;
+    if (size >= 0 && strlen(to) == (size_t)size) return gx_call_only(reply, body, (const char *const[]){ name, NULL });
+    gx_call_refuse(reply, 400, "the body must be a JSON object with the text \"%s\"", name);
+    return false;
 }

@@ -114,11 +114,11 @@ void gx_call_refuse(gx_http_reply *reply, unsigned status, const char *format, .
 bool gx_call_number(const gx_call *call, gx_http_reply *reply, const char *name, uint64_t otherwise, uint64_t least,
                     uint64_t most, uint64_t *ret_number);
 
-/* `text` as JSON, by jansson, the caller's; NULL, with a refusal. */
-struct json_t *gx_call_body(gx_http_reply *reply, gale_str text);
+/* `text` as JSON, borrowed from it; false, with a refusal. */
+bool gx_call_body(gx_http_reply *reply, gale_str text, gale_str *ret_json);
 
-/* Has the object no members but these (the list ends with NULL)? False, with a refusal that names one. */
-bool gx_call_only(gx_http_reply *reply, struct json_t *body, const char *const *names);
+/* Has the object no members but these (the list ends with NULL), and none twice? False, with a refusal that names one. */
+bool gx_call_only(gx_http_reply *reply, gale_str body, const char *const *names);
 
 /* A JSON object in the body, its only member `name`, a string: copied to `to`. False, with a refusal. */
 bool gx_call_text(const gx_call *call, gx_http_reply *reply, const char *name, char *to, size_t room);

@@ -7,7 +7,7 @@
 #include "serve/storm_view.h"
 
 #include <ctype.h>
-#include <jansson.h>
+#include <gale/json.h>
 #include <stdio.h>
 
 /* What all answer that did it; closes the view. */
@@ -127,13 +127,16 @@ void gx_storm_logconfig(const gx_call *call, gx_http_reply *reply) {
 
 /* The level of the first logger that is named: gale has one. */
 static bool read_level(gale_str body, char level[16]) {
-    json_t *read = json_loadb(body.data ? body.data : "", body.size, JSON_REJECT_DUPLICATES, NULL);
-    json_t *first = json_object_iter_value(json_object_iter(json_object_get(read, "namedLoggerLevels")));
-    const char *text = json_string_value(json_object_get(first, "target_level"));
-    size_t size = text ? strlen(text) : 16;
-    for (size_t i = 0; size < 16 && i <= size; i++) level[i] = (char)tolower((unsigned char)text[i]);
-    json_decref(read);
-    return size < 16;
+    char text[16];
+    gale_str json, loggers, value;
+    if (gale_json_check(body, &json, NULL) < 0 || !gale_json_get(json, "namedLoggerLevels", &loggers)) return false;
+    gale_json_item first = GALE_JSON_FIRST(loggers);
+    bool is_text = gale_json_next(&first) && gale_json_get(first.value, "target_level", &value) &&
+                   gale_json_kind_of(value) == GALE_JSON_STRING;
+    int64_t size = is_text ? gale_json_text(value, text, sizeof text) : -1;
+    if (size < 0 || size >= 16) return false;
+    for (int64_t i = 0; i <= size; i++) level[i] = (char)tolower((unsigned char)text[i]);
+    return true;
 }
 
 void gx_storm_set_logconfig(const gx_call *call, gx_http_reply *reply) {

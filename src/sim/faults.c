@@ -1,6 +1,7 @@
 #include "sim/faults.h"
 
 #include "base/nearest.h"
+#include "base/number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +27,8 @@ static int find(gale_str name, gale_error *error) {
 }
 
 static int parse_odds(gale_str name, gale_str value, uint32_t *ret_odds, gale_error *error) {
-    char text[32] = "", *end = text;
-    if (value.size < sizeof text) memcpy(text, value.data, value.size);
-    double odds = strtod(text, &end);
-    if (end == text || *end || !(odds >= 0 && odds <= 1))
+    double odds;
+    if (!gx_number_read(value, &odds) || !(odds >= 0 && odds <= 1))
         return gale_error_set(error, GALE_INVALID, "fault '%.*s' has odds from 0 to 1, not '%.*s'", GX_STR(name),
                               GX_STR(value));
     *ret_odds = odds >= 1 ? UINT32_MAX : (uint32_t)(odds * 4294967296.0);

@@ -49,6 +49,7 @@ void gx_csv_value(gx_buf *out, const gale_value *value) {
     case GALE_TYPE_BYTES: add_text(out, gx_value_str(value)); break;
     case GALE_TYPE_LIST:
     case GALE_TYPE_MAP: add_json(out, value); break;
-    default: gx_json_value(&json, value); break; /* a number, true or false */
+    case GALE_TYPE_F64: gx_buf_add_f64(out, value->as.f64); break;
+    default: gx_json_value(&json, value); break; /* a whole number, true or false */
     }
 }

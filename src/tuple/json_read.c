@@ -37,6 +37,19 @@ static uint32_t step_to(gx_json_paths *paths, uint32_t parent, gale_str name) {
     return *link != GX_JSON_NONE ? *link : add_node(paths, link, name);
 }
 
+static void want(gx_json_paths *paths, uint32_t node, uint32_t column, gx_json_numbers numbers) {
+    while (paths->nodes[node].twin != GX_JSON_NONE) node = paths->nodes[node].twin;
+    if (paths->nodes[node].column != GX_JSON_NONE)
+        node = add_node(paths, &paths->nodes[node].twin, paths->nodes[node].name);
+    paths->nodes[node].column = (uint16_t)column;
+    paths->nodes[node].numbers = (uint8_t)numbers;
+    if (paths->columns <= column) paths->columns = column + 1;
+}
+
+void gx_json_paths_add_name(gx_json_paths *paths, gale_str name, uint32_t column, gx_json_numbers numbers) {
+    want(paths, step_to(paths, 0, name), column, numbers);
+}
+
 bool gx_json_paths_add(gx_json_paths *paths, gale_str path, uint32_t column, gx_json_numbers numbers) {
     uint32_t node = 0, steps = 0;
     for (const char *at = path.data, *end = at + path.size; path.size && at <= end; steps++) {
@@ -46,12 +59,7 @@ bool gx_json_paths_add(gx_json_paths *paths, gale_str path, uint32_t column, gx_
         node = step_to(paths, node, name);
         at += name.size + 1;
     }
-    while (paths->nodes[node].twin != GX_JSON_NONE) node = paths->nodes[node].twin;
-    if (paths->nodes[node].column != GX_JSON_NONE)
-        node = add_node(paths, &paths->nodes[node].twin, paths->nodes[node].name);
-    paths->nodes[node].column = (uint16_t)column;
-    paths->nodes[node].numbers = (uint8_t)numbers;
-    if (paths->columns <= column) paths->columns = column + 1;
+    want(paths, node, column, numbers);
     return true;
 }
 
@@ -209,7 +217,9 @@ static bool make_pairs(reading *r, size_t from, gale_value *to) {
     if (!pairs || !spare) return no_memory(r);
     if (!is_sorted) {
         pairs = sort_pairs(pairs, spare, count);
-        count = drop_twins(pairs, count);
+        size_t kept = drop_twins(pairs, count);
+        if (kept < count && r->reader->unique) return wrong(r, "an object has a name twice");
+        count = kept;
     }
     *to = gale_map(pairs, count);
     return true;
@@ -241,6 +251,8 @@ static bool make_word(reading *r, const char *word, size_t size, gale_value valu
     return gx_json_scan_word(&r->scan, word, size);
 }
 
+static const char too_deep[] = "more than 32 lists and objects inside each other are no value";
+
 /* `depth` lists and maps of the value are around it. */
 static bool make_value(reading *r, uint32_t depth, uint8_t numbers, gale_value *to) {
     gx_json_scan_blanks(&r->scan);
@@ -254,7 +266,7 @@ static bool make_value(reading *r, uint32_t depth, uint8_t numbers, gale_value *
     case '[': break;
     default: return make_number(r, numbers, to);
     }
-    if (depth == GALE_VALUE_DEPTH) return wrong(r, "more than 32 lists and objects inside each other are no value");
+    if (depth == r->reader->depth) return wrong(r, depth == GX_JSON_DEPTH ? gx_json_wrong_deep : too_deep);
     r->scan.at++;
     return first == '{' ? make_map(r, depth + 1, numbers, to) : make_list(r, depth + 1, numbers, to);
 }
@@ -340,7 +352,7 @@ static bool follow(reading *r, uint16_t node, uint32_t depth) {
 /* --- The reader --- */
 
 void gx_json_reader_init(gx_json_reader *reader, gx_heap *heap) {
-    *reader = (gx_json_reader){ .arena = { .heap = heap } };
+    *reader = (gx_json_reader){ .arena = { .heap = heap }, .depth = GALE_VALUE_DEPTH };
 }
 
 void gx_json_reader_fini(gx_json_reader *reader) {
@@ -359,4 +371,12 @@ int gx_json_read(gx_json_reader *reader, gale_str text, const gx_json_paths *pat
     reader->wrong = r.scan.wrong;
     gx_json_scan_where(text, r.scan.place, &reader->line, &reader->column);
     return GALE_INVALID;
+}
+
+int gx_json_read_document(gx_json_reader *reader, gale_str text, gale_value *ret_value) {
+    gx_json_node node;
+    gx_json_paths paths;
+    gx_json_paths_init(&paths, &node);
+    gx_json_paths_add(&paths, gx_str(""), 0, GX_JSON_NEAREST);
+    return gx_json_read(reader, text, &paths, ret_value);
 }

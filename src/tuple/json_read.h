@@ -9,7 +9,7 @@
  *
  * Threads: paths are frozen once they are made; a reader belongs to its task.
  * Owner:   values borrow from the text and from the reader, until it reads again or ends.
- * Limits:  GX_JSON_DEPTH in the text, GALE_VALUE_DEPTH in a value, GX_JSON_STEPS in a path. */
+ * Limits:  GX_JSON_DEPTH in the text, the reader's depth in a value, GX_JSON_STEPS in a path. */
 #ifndef GX_TUPLE_JSON_READ_H
 #define GX_TUPLE_JSON_READ_H
 
@@ -54,16 +54,24 @@ void gx_json_paths_init(gx_json_paths *paths, gx_json_node *nodes);
 /* Adds a path, whose text stays; "" is the document. False: an empty name, or more than GX_JSON_STEPS of them. */
 bool gx_json_paths_add(gx_json_paths *paths, gale_str path, uint32_t column, gx_json_numbers numbers);
 
+/* Adds a member of the document by its name, which stays; points in it are part of the name. */
+void gx_json_paths_add_name(gx_json_paths *paths, gale_str name, uint32_t column, gx_json_numbers numbers);
+
 typedef struct gx_json_reader {
     gx_arena arena;
     gale_value *items; /* of lists and maps that are not at their end yet */
     size_t item_count, item_room;
+    uint32_t depth;    /* lists and objects inside each other in a value: GALE_VALUE_DEPTH, until it is set */
+    bool unique;       /* a value with a map that has a name twice is wrong; else the last one counts */
     const char *wrong; /* what was, as the end of a sentence */
     size_t line, column;
 } gx_json_reader;
 
 void gx_json_reader_init(gx_json_reader *reader, gx_heap *heap);
 void gx_json_reader_fini(gx_json_reader *reader);
+
+/* The whole text as one value, whose lists and maps are in the arena. As gx_json_read. */
+int gx_json_read_document(gx_json_reader *reader, gale_str text, gale_value *ret_value);
 
 /* Sets `columns` to what stands at each path, or null. The text is UTF-8. GALE_INVALID, with what is wrong and
  * where; GALE_NO_MEMORY. */

@@ -4,8 +4,6 @@
 #include "tuple/json.h"
 #include "tuple/value.h"
 
-#include <math.h>
-
 static const uint64_t ones = UINT64_C(0x0101010101010101);
 
 /* The high bit of each byte that is below `bound` (at most 128), and perhaps of bytes above one that is. */
@@ -42,16 +40,6 @@ static void add_escaped(gx_buf *out, gale_str text) {
     if (text.size > done) gx_buf_add(out, text.data + done, text.size - done);
 }
 
-/* JSON has none of these; PostgreSQL reads these words. */
-static void add_f64(gx_buf *out, const gale_value *value) {
-    double number = value->as.f64;
-    gx_json json = gx_json_to(out);
-    if (isfinite(number))
-        gx_json_value(&json, value);
-    else
-        gx_buf_add_text(out, isnan(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity");
-}
-
 /* JSON of lists and maps has backslashes of its own, which are escaped as any others. */
 static void add_json(gx_buf *out, const gale_value *value) {
     gx_buf text = GX_BUF_INIT(NULL);
@@ -68,7 +56,7 @@ void gx_tsv_value(gx_buf *out, const gale_value *value) {
     gx_json json = gx_json_to(out);
     switch (value->type) {
     case GALE_TYPE_I64: gx_buf_add_i64(out, value->as.i64); break;
-    case GALE_TYPE_F64: add_f64(out, value); break;
+    case GALE_TYPE_F64: gx_buf_add_f64(out, value->as.f64); break;
     case GALE_TYPE_NULL: gx_buf_add_text(out, "\\N"); break;
     case GALE_TYPE_STRING:
     case GALE_TYPE_BYTES: add_escaped(out, gx_value_str(value)); break;

@@ -1,6 +1,7 @@
 #include "tuple/value.h"
 
 #include "base/bits.h"
+#include "base/number.h"
 #include "base/object.h"
 #include "base/utf8.h"
 #include "tuple/body.h"
@@ -233,4 +234,30 @@ gale_value gx_value_unpack(gale_str packed) {
 int gx_value_compare_packed(gale_str a, gale_str b) {
     gale_value x = gx_value_unpack(a), y = gx_value_unpack(b);
     return compare(&x, &y, 0);
+}
+
+/* --- As text --- */
+
+size_t gale_number_write(double number, char to[GALE_NUMBER_TEXT]) {
+    return gx_number_write(to, number);
+}
+
+bool gale_number_read(gale_str text, double *ret_number) {
+    return gx_number_read(text, ret_number);
+}
+
+bool gale_value_text(const gale_value *value, char number[GALE_NUMBER_TEXT], gale_str *ret_text) {
+    size_t size = 0;
+    switch (value ? value->type : GALE_TYPE_NULL) {
+    case GALE_TYPE_STRING:
+    case GALE_TYPE_BYTES: *ret_text = (gale_str){ value->size ? value->as.string : "", value->size }; return true;
+    case GALE_TYPE_BOOL: *ret_text = value->as.boolean ? gx_str("true") : gx_str("false"); return true;
+    case GALE_TYPE_I64: size = gx_number_write_whole(number, value->as.i64); break;
+    case GALE_TYPE_F64: size = gx_number_write_float(number, value->as.f64); break;
+    case GALE_TYPE_NULL: break;
+    default: return false;
+    }
+    number[size] = 0;
+    *ret_text = (gale_str){ number, size };
+    return true;
 }

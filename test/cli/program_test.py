@@ -666,7 +666,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
 
     def test_what_is_no_dead_letter_file_is_refused_alike_by_show_and_replay(self):
         text = "to be or\n" * 3000
-        message = "gale: letters:{}:2: this is no line of a dead-letter file: '[' or '{{' expected near 'to'\n"
+        message = "gale: letters:{}:1: this is no line of a dead-letter file: expected a value\n"
         messages = "".join(message.format(number) for number in range(1, 11))
         messages += "gale: letters: 3,000 lines were skipped: no dead letters\n"
         for result in (self.letters("show", "letters", text=text), self.letters("show", "letters", "--json", text=text),
@@ -676,9 +676,9 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
     def test_a_line_that_is_no_dead_letter_is_said_and_skipped(self):
         whole = self.LETTERS.splitlines(True)
         text = whole[0] + '{"a"\n' + whole[1] + whole[2].replace("tuple", "tupel") + whole[2] + whole[0][:50]
-        messages = ("gale: letters:2:4: this is no line of a dead-letter file: ':' expected near end of file\n"
+        messages = ("gale: letters:2:5: this is no line of a dead-letter file: expected ':'\n"
                     "gale: letters:4:62: a dead letter has no field 'tupel'; did you mean 'tuple'?\n"
-                    "gale: letters:6:50: this is no line of a dead-letter file: premature end of input near '\"messa'\n"
+                    "gale: letters:6:45: this is no line of a dead-letter file: the string does not end\n"
                     "gale: letters: 3 lines were skipped: no dead letters\n")
         result = self.letters("show", "letters", text=text)
         self.assertEqual((result.code, result.err), (1, messages))

@@ -9,7 +9,6 @@
 #include "topology/faults.h"
 
 #include <gale/runtime.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +163,7 @@ static void a_line_that_is_no_letter_is_told_and_the_next_ones_are_read(void **s
     assert_int_equal(letters.items[2].number, 7);
     is_json(letters.items[2].tuple, "[3]");
     assert_int_equal(t.count, 4);
-    assert_string_equal(t.last, "f:8:6: this is no line of a dead-letter file: premature end of input near '\"comp'");
+    assert_string_equal(t.last, "f:8:2: this is no line of a dead-letter file: the string does not end");
     gx_dead_letter_file_fini(&letters);
 }
 
@@ -204,7 +203,7 @@ static void letters_of_any_length_are_read_from_a_file_one_by_one(void **state) 
 
 static void what_is_no_letter_is_refused_with_its_place(void **state) {
     (void)state;
-    refuses("{\"a\":1", GALE_SYNTAX, "f:1:6: this is no line of a dead-letter file: '}' expected near end of file");
+    refuses("{\"a\":1", GALE_SYNTAX, "f:1:7: this is no line of a dead-letter file: expected ',' or '}'");
     refuses("\n\n[1]", GALE_TYPE, "f:3:1: a dead letter must be a JSON object");
     refuses("{\"tupel\":[]}", GALE_NOT_FOUND, "f:1:2: a dead letter has no field 'tupel'; did you mean 'tuple'?");
     refuses("{\"tuple\":[\"stram\",{\"stram\":1}],\"stram\":1}", GALE_NOT_FOUND,
@@ -219,7 +218,7 @@ static void what_is_no_letter_is_refused_with_its_place(void **state) {
     refuses(LETTER("a", "s", "[{\"base64\":\"###\"}]"), GALE_TYPE,
             "f:1:31: 'tuple' must be a list of values, not too deep, with base64 where it says so");
     refuses("{\"component\":\"c\",\"component\":\"c\"}", GALE_SYNTAX,
-            "f:1:28: this is no line of a dead-letter file: duplicate object key near '\"component\"'");
+            "f:1:18: this is no line of a dead-letter file: it has two members \"component\"");
 }
 
 static void a_tuple_that_is_too_deep_is_refused(void **state) {
@@ -243,20 +242,10 @@ static void bytes_that_are_no_text_are_refused(void **state) {
     assert_int_equal(gx_dead_letter_file_load("/no/such/file", NULL, &letters, &error), GALE_IO);
 }
 
-/* So that the linker sends the library's calls this way, too. */
-static void *json_malloc(size_t size) {
-    return malloc(size);
-}
-
-static void json_free(void *block) {
-    free(block);
-}
-
 static void every_allocation_may_fail_while_letters_are_read(void **state) {
     (void)state;
     const char *text = LETTER("lines", "default", "[1,\"a\",{\"base64\":\"AAE=\"},[],{},[{\"a\":[2,{\"b\":null}]}]]")
         LETTER("lines", "side", "[]");
-    json_set_alloc_funcs(json_malloc, json_free);
     int failed = 0;
     for (long n = 1;; n++) {
         gale_error error = GALE_ERROR_INIT;
@@ -267,15 +256,11 @@ static void every_allocation_may_fail_while_letters_are_read(void **state) {
         fail_call(0);
         if (code == 0) gx_dead_letter_file_fini(&letters);
         if (!met) break;
-        if (code == GALE_SYNTAX) /* what the library calls a lack of memory inside a word */
-            assert_int_equal(strncmp(error.text, "f:", 2), 0);
-        else
-            assert_int_equal(code, GALE_NO_MEMORY);
+        assert_int_equal(code, GALE_NO_MEMORY);
         assert_int_equal(letters.count, 77);
         failed++;
     }
-    assert_true(failed > 20);
-    json_set_alloc_funcs(malloc, free);
+    assert_true(failed > 5);
 }
 
 /* --- Emitting them again --- */

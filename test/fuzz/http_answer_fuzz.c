@@ -22,7 +22,7 @@ static void read_bulk(gale_str answer, size_t count) {
 }
 
 static void read_page(gale_str answer, http_page_format format, const char *items, const char *cursor) {
-    http_page page = { .json = NULL };
+    http_page page = { .element = NULL };
     http_buffer body = { .data = NULL };
     char *next = NULL, why[200];
     gale_str row;

@@ -1,5 +1,5 @@
 /* Bytes, read as all that the connector http reads: lines of a body, targets, addresses, tokens, Retry-After. Lines lie in order in what was given,
- * and are never empty; JSON that was made has no quote and no end of line by itself. */
+ * and are never empty. */
 #include "fuzz.h"
 
 #include "connect/http/parse.h"
@@ -28,11 +28,8 @@ static void read_target(gale_str target) {
 static void read_texts(const char *text) {
     gale_error error = GALE_ERROR_INIT;
     http_address address;
-    char json[300];
     (void)http_address_read(text, &address, &error);
     (void)http_bearer_is(text, "sesame");
-    size_t size = http_json_text(text, json, sizeof json);
-    expect(size < sizeof json && strlen(json) == size && gale_utf8_valid(json, size) && !strchr(json, '\n'));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -10,9 +10,10 @@
 
 enum { MOST = 8192 };
 
-static void put(gx_lookup_column *column, char *name, int32_t type, bool typed) {
+static void put(gx_lookup_shape *shape, uint32_t index, const char *name, int32_t type, bool typed) {
+    gx_lookup_column *column = index < GX_LOOKUP_COLUMNS ? &shape->by[index] : &shape->add[index - GX_LOOKUP_COLUMNS];
     *column = (gx_lookup_column){ .from = gx_str(name), .type = type, .typed = typed };
-    column->path = (gx_json_path){ .count = 1, .steps = { { name, SIZE_MAX } } };
+    expect(gx_json_paths_add(&shape->paths, column->from, index, GX_JSON_DIGITS));
 }
 
 static int read_all(gx_lookup_load *load, const gx_lookup_shape *shape, gx_heap *heap, uint64_t seed,
@@ -41,7 +42,6 @@ static void look_up(gx_lookup_load *load, gx_heap *heap) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static gx_lookup_load load, again;
-    static char a[] = "a", b[] = "b", c[] = "c";
     gale_error error = GALE_ERROR_INIT, other = GALE_ERROR_INIT;
     fuzz_input in = { data, size < MOST ? size : MOST };
     uint8_t how = fuzz_byte(&in);
@@ -56,9 +56,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                               .add_count = 2,
                               .max_rows = 100,
                               .max_bytes = MOST };
-    put(&shape.by[0], a, 0, false);
-    put(&shape.add[0], b, 4, how & 8);
-    put(&shape.add[1], c, 1, true);
+    gx_json_paths_init(&shape.paths, shape.nodes);
+    put(&shape, 0, "a", 0, false);
+    put(&shape, GX_LOOKUP_COLUMNS, "b", 4, how & 8);
+    put(&shape, GX_LOOKUP_COLUMNS + 1, "c", 1, true);
     gx_heap heap;
     gx_heap_init(&heap, NULL);
     int rc = read_all(&load, &shape, &heap, 1, &error);

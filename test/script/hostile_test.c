@@ -111,7 +111,7 @@ static void functions_of_the_library_end(void **state) {
           WORK },
         { "table.unpack({}, 1, 1 << 40)", GALE_TYPE, "here:1: too many results to unpack" },
         { "table.unpack({}, 1, 1 << 19)", GALE_TYPE, "here:1: too many results to unpack" },
-        { "table.concat({}, '', 1, 1 << 60)", GALE_TYPE, "here:1: invalid value (nil) at index 1" });
+        { "table.concat({}, '', 1, 1 << 60)", GALE_TYPE, "here:1: item 1 is a nil, which cannot be joined" });
 }
 
 static void patterns_end(void **state) {

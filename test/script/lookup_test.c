@@ -158,8 +158,8 @@ static void a_start_with_a_table_that_is_wrong_is_refused_with_its_place(void **
                  ": member 1: a key must be text, a whole number or a truth value, and be there");
     expect_wrong("t.json", "{\"a\": {}, \"b\": 7}", GALE_SYNTAX, ": member 2: a row must be an object");
     expect_wrong("t.json", "[{\"ip\": 1, \"asn\": []}]", GALE_SYNTAX, ": member 1: 'asn': list is no int");
-    expect_wrong("t.json", "[\n 7x]", GALE_SYNTAX, ":2:3: ']' expected near 'x'");
-    expect_wrong("t.jsonl", "{\"ip\": 1}\n\n{\"ip\" 2}\n", GALE_SYNTAX, ":3:7: ':' expected near '2'");
+    expect_wrong("t.json", "[\n 7x]", GALE_SYNTAX, ":2:3: expected ',' or ']'");
+    expect_wrong("t.jsonl", "{\"ip\": 1}\n\n{\"ip\" 2}\n", GALE_SYNTAX, ":3:7: expected ':'");
     expect_wrong("t.jsonl", "[1]\n", GALE_SYNTAX, ":1:1: a row must be an object");
     expect_wrong("none.csv", NULL, GALE_IO, "");
 }

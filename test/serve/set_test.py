@@ -116,11 +116,14 @@ class Rest(Made):
             self.assertIn(words, said[1]["error"])
         for body in "", "{", "[]", "5", '{"component": "lines.made"}', '{"component": 5, "rate": 5}', '{"rate": 5}', \
                 '{"component": "lines.made", "rate": 5, "pending": 5}', '{"component": "lines.made", "rates": 5}', \
-                '{"component": "lines.made", "rate": 5, "rate": 6}', '{"component": "lines.made", "rate": 1e999}', \
-                '{"component": "lines.made", "pending": 99999999999999999999}':
+                '{"component": "lines.made", "rate": 5, "rate": 6}':
             status, _, text = self.run_.ask(SET, "POST", body)
             self.assertEqual(status, 400, body)
             self.assertIn("the body ", json.loads(text)["error"])
+        for key, number, words in ("rate", "1e999", "gale.rate must be"), ("pending", "9" * 20, "topology.max.spout.pending must be"):
+            status, _, text = self.run_.ask(SET, "POST", '{"component": "lines.made", "%s": %s}' % (key, number))
+            self.assertEqual(status, 400, number)
+            self.assertIn(words, json.loads(text)["error"])
         self.assertEqual([self.component()[key] for key in ("pending_limit", "rate")], [100000, 1])
 
 

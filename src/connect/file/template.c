@@ -255,6 +255,7 @@ static void add_value(gx_buf *path, const gale_value *value, size_t room) {
     gx_json json = gx_json_to(&text);
     switch (value->type) {
     case GALE_TYPE_NULL: gx_buf_add_text(path, "%null"); return;
+    case GALE_TYPE_F64: gx_buf_add_f64(path, value->as.f64); return;
     case GALE_TYPE_STRING:
     case GALE_TYPE_BYTES: add_harmless(path, gx_value_str(value), room); return;
     default: break;

@@ -2,7 +2,7 @@
 
 #include "connect/formats/nearest.h"
 
-#include <jansson.h>
+#include <gale/json.h>
 #include <string.h>
 
 typedef struct builder {
@@ -33,12 +33,35 @@ static int wrong(builder *b, const char *what, gale_str name) {
                           name.data);
 }
 
-static gale_str text_at(const json_t *json, const char *key) {
-    const json_t *text = json_object_get(json, key);
-    return json_is_string(text) ? (gale_str){ json_string_value(text), json_string_length(text) } : (gale_str){ "", 0 };
+static bool is(gale_str json, gale_json_kind kind) {
+    return gale_json_kind_of(json) == kind;
 }
 
-static int read_node(builder *b, const json_t *json, gale_str scope, int depth, const av_node **ret_node);
+/* What a string says; it ends with a NUL, and is empty for another value. */
+static gale_str text_of(fmt_memory *memory, gale_str json) {
+    char *text = is(json, GALE_JSON_STRING) ? fmt_memory_take(memory, json.size + 1) : NULL;
+    int64_t size = text ? gale_json_text(json, text, json.size + 1) : -1;
+    return size < 0 ? (gale_str){ "", 0 } : (gale_str){ text, (size_t)size };
+}
+
+/* No value where there is none. */
+static gale_str member(gale_str json, const char *key) {
+    gale_str found;
+    return gale_json_get(json, key, &found) ? found : (gale_str){ "", 0 };
+}
+
+static gale_str text_at(const builder *b, gale_str json, const char *key) {
+    return text_of(b->memory, member(json, key));
+}
+
+static size_t count_of(gale_str json) {
+    gale_json_item item = GALE_JSON_FIRST(json);
+    size_t count = 0;
+    while (gale_json_next(&item)) count++;
+    return count;
+}
+
+static int read_node(builder *b, gale_str json, gale_str scope, int depth, const av_node **ret_node);
 
 /* --- Names ------------------------------------------------------------------------------------------------------------ */
 
@@ -78,10 +101,9 @@ static const av_node *find(const av_schema *schema, gale_str name) {
     return NULL;
 }
 
-static int add_named(builder *b, const json_t *json, gale_str scope, av_node *node) {
-    gale_str name = text_at(json, "name");
-    const json_t *given = json_object_get(json, "namespace");
-    if (json_is_string(given)) scope = text_at(json, "namespace");
+static int add_named(builder *b, gale_str json, gale_str scope, av_node *node) {
+    gale_str name = text_at(b, json, "name");
+    if (is(member(json, "namespace"), GALE_JSON_STRING)) scope = text_at(b, json, "namespace");
     if (!is_name(name, true) || (scope.size && !is_name(scope, true))) return wrong(b, "it is no name of a type", name);
     node->name = full_name(b, scope, name);
     if (!node->name.data) return no_memory(b);
@@ -116,83 +138,85 @@ static int read_word(builder *b, gale_str word, gale_str scope, const av_node **
 /* --- Defaults --------------------------------------------------------------------------------------------------------- */
 
 /* Of bytes each is a character of U+0000 to U+00FF. */
-static gale_value bytes_of(fmt_memory *memory, const json_t *json) {
-    const char *text = json_string_value(json);
-    size_t size = json_string_length(json), count = 0;
-    char *bytes = fmt_memory_take(memory, size + 1);
-    for (size_t i = 0; bytes && i < size; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if ((c & 0xfc) == 0xc0 && i + 1 < size) c = (unsigned char)(c << 6 | ((unsigned char)text[++i] & 0x3f));
+static gale_value bytes_of(fmt_memory *memory, gale_str json) {
+    gale_str text = text_of(memory, json);
+    size_t count = 0;
+    char *bytes = fmt_memory_take(memory, text.size + 1);
+    for (size_t i = 0; bytes && i < text.size; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if ((c & 0xfc) == 0xc0 && i + 1 < text.size)
+            c = (unsigned char)(c << 6 | ((unsigned char)text.data[++i] & 0x3f));
         bytes[count++] = (char)c;
     }
     return bytes ? gale_bytes(bytes, count) : gale_null();
 }
 
-static gale_value value_of(fmt_memory *memory, const json_t *json, int depth);
+static gale_value value_of(fmt_memory *memory, gale_str json, int depth);
 
-static gale_value list_of(fmt_memory *memory, const json_t *json, int depth) {
-    size_t count = json_array_size(json);
+static gale_value list_of(fmt_memory *memory, gale_str json, int depth) {
+    size_t count = count_of(json);
     gale_value *items = fmt_memory_take(memory, (count + 1) * sizeof *items);
-    for (size_t i = 0; items && i < count; i++) items[i] = value_of(memory, json_array_get(json, i), depth + 1);
+    for (gale_json_item item = GALE_JSON_FIRST(json); items && gale_json_next(&item);)
+        items[item.index] = value_of(memory, item.value, depth + 1);
     return gale_list(items, items ? count : 0);
 }
 
-static gale_value map_of(fmt_memory *memory, const json_t *json, int depth) {
-    gale_value *pairs = fmt_memory_take(memory, (2 * json_object_size(json) + 1) * sizeof *pairs);
+static gale_value map_of(fmt_memory *memory, gale_str json, int depth) {
+    gale_value *pairs = fmt_memory_take(memory, (2 * count_of(json) + 1) * sizeof *pairs);
     size_t count = 0;
-    json_t *object = (json_t *)(uintptr_t)json;
-    for (void *at = json_object_iter(object); pairs && at; at = json_object_iter_next(object, at)) {
-        gale_str key = str_of(json_object_iter_key(at));
-        key = fmt_memory_copy(memory, key.data, key.size);
+    for (gale_json_item item = GALE_JSON_FIRST(json); pairs && gale_json_next(&item);) {
+        gale_str key = text_of(memory, item.name);
         pairs[2 * count] = gale_string(key.data, key.size);
-        pairs[2 * count++ + 1] = value_of(memory, json_object_iter_value(at), depth + 1);
+        pairs[2 * count++ + 1] = value_of(memory, item.value, depth + 1);
     }
     return gale_map(pairs, count);
 }
 
-static gale_value value_of(fmt_memory *memory, const json_t *json, int depth) {
+static gale_value number_of(gale_str json) {
+    int64_t whole;
+    double number;
+    if (gale_json_whole(json, &whole)) return gale_i64(whole);
+    return gale_json_number(json, &number) ? gale_f64(number) : gale_null(); /* which no number is */
+}
+
+static gale_value value_of(fmt_memory *memory, gale_str json, int depth) {
     if (depth > GALE_VALUE_DEPTH) return gale_null();
-    switch (json_typeof(json)) {
-    case JSON_TRUE:
-    case JSON_FALSE: return gale_bool(json_is_true(json));
-    case JSON_INTEGER: return gale_i64(json_integer_value(json));
-    case JSON_REAL: return gale_f64(json_real_value(json));
-    case JSON_ARRAY: return list_of(memory, json, depth);
-    case JSON_OBJECT: return map_of(memory, json, depth);
-    case JSON_STRING: {
-        gale_str copy = fmt_memory_copy(memory, json_string_value(json), json_string_length(json));
-        return copy.data ? gale_string(copy.data, copy.size) : gale_null();
-    }
+    gale_str text;
+    switch (gale_json_kind_of(json)) {
+    case GALE_JSON_BOOL: return gale_bool(*json.data == 't');
+    case GALE_JSON_NUMBER: return number_of(json);
+    case GALE_JSON_LIST: return list_of(memory, json, depth);
+    case GALE_JSON_OBJECT: return map_of(memory, json, depth);
+    case GALE_JSON_STRING: text = text_of(memory, json); return gale_string(text.data, text.size);
     default: return gale_null();
     }
 }
 
 /* --- Types ------------------------------------------------------------------------------------------------------------ */
 
-static int read_field(builder *b, const json_t *json, const av_node *record, av_field *field, int depth) {
-    const json_t *type = json_object_get(json, "type"), *fallback = json_object_get(json, "default");
-    gale_str name = text_at(json, "name");
+static int read_field(builder *b, gale_str json, const av_node *record, av_field *field, int depth) {
+    gale_str type = member(json, "type"), fallback = member(json, "default"), name = text_at(b, json, "name");
     if (!is_name(name, false)) return wrong(b, "a field has no name, in the record", record->name);
-    if (!type) return wrong(b, "it has no type, the field", name);
+    if (!type.size) return wrong(b, "it has no type, the field", name);
     int rc = read_node(b, type, scope_of(record->name), depth + 1, &field->node);
     if (rc < 0) return rc;
     field->name = fmt_memory_copy(b->memory, name.data, name.size);
-    field->has_fallback = fallback != NULL;
+    field->has_fallback = fallback.size > 0;
     bool is_bytes = field->node->kind == AV_BYTES || field->node->kind == AV_FIXED;
-    if (fallback)
-        field->fallback = is_bytes && json_is_string(fallback) ? bytes_of(b->memory, fallback)
-                                                               : value_of(b->memory, fallback, 0);
+    if (fallback.size)
+        field->fallback = is_bytes && is(fallback, GALE_JSON_STRING) ? bytes_of(b->memory, fallback)
+                                                                     : value_of(b->memory, fallback, 0);
     return field->name.data ? 0 : no_memory(b);
 }
 
-static int read_record(builder *b, const json_t *json, av_node *node, int depth) {
-    const json_t *fields = json_object_get(json, "fields");
-    if (!json_is_array(fields)) return wrong(b, "it has no list of fields, the record", node->name);
-    size_t count = json_array_size(fields);
-    node->fields = fmt_memory_take(b->memory, (count + 1) * sizeof *node->fields);
+static int read_record(builder *b, gale_str json, av_node *node, int depth) {
+    gale_str fields = member(json, "fields");
+    if (!is(fields, GALE_JSON_LIST)) return wrong(b, "it has no list of fields, the record", node->name);
+    node->fields = fmt_memory_take(b->memory, (count_of(fields) + 1) * sizeof *node->fields);
     if (!node->fields) return no_memory(b);
-    for (size_t i = 0; i < count; i++) {
-        int rc = read_field(b, json_array_get(fields, i), node, &node->fields[i], depth);
+    for (gale_json_item item = GALE_JSON_FIRST(fields); gale_json_next(&item);) {
+        size_t i = item.index;
+        int rc = read_field(b, item.value, node, &node->fields[i], depth);
         if (rc < 0) return rc;
         for (size_t j = 0; j < i; j++)
             if (fmt_same(node->fields[i].name, node->fields[j].name))
@@ -202,51 +226,51 @@ static int read_record(builder *b, const json_t *json, av_node *node, int depth)
     return 0;
 }
 
-static int read_symbols(builder *b, const json_t *json, av_node *node) {
-    const json_t *symbols = json_object_get(json, "symbols");
-    size_t count = json_array_size(symbols);
+static int read_symbols(builder *b, gale_str json, av_node *node) {
+    gale_str symbols = member(json, "symbols");
+    size_t count = is(symbols, GALE_JSON_LIST) ? count_of(symbols) : 0;
     node->symbols = fmt_memory_take(b->memory, (count + 1) * sizeof *node->symbols);
     if (!node->symbols) return no_memory(b);
-    for (; node->count < count; node->count++) {
-        const json_t *symbol = json_array_get(symbols, node->count);
-        if (!json_is_string(symbol)) return wrong(b, "a symbol is no text, of the enumeration", node->name);
-        node->symbols[node->count] = fmt_memory_copy(b->memory, json_string_value(symbol), json_string_length(symbol));
+    for (gale_json_item item = GALE_JSON_FIRST(symbols); count && gale_json_next(&item); node->count++) {
+        if (!is(item.value, GALE_JSON_STRING)) return wrong(b, "a symbol is no text, of the enumeration", node->name);
+        gale_str symbol = text_of(b->memory, item.value);
+        node->symbols[node->count] = fmt_memory_copy(b->memory, symbol.data, symbol.size);
         if (!node->symbols[node->count].data) return no_memory(b);
     }
     return count ? 0 : wrong(b, "it has no symbols, the enumeration", node->name);
 }
 
-static int read_fixed(builder *b, const json_t *json, av_node *node) {
-    const json_t *size = json_object_get(json, "size");
-    if (!json_is_integer(size) || json_integer_value(size) < 0 || json_integer_value(size) > FMT_MEMORY_MAX)
+static int read_fixed(builder *b, gale_str json, av_node *node) {
+    int64_t size;
+    if (!gale_json_whole(member(json, "size"), &size) || size < 0 || size > FMT_MEMORY_MAX)
         return wrong(b, "it has no size, the type", node->name);
-    node->count = (size_t)json_integer_value(size);
+    node->count = (size_t)size;
     return 0;
 }
 
-static int read_below(builder *b, const json_t *json, const char *key, gale_str scope, av_node *node, int depth) {
-    const json_t *below = json_object_get(json, key);
-    if (!below) return wrong(b, "an array or a map lacks its", str_of(key));
+static int read_below(builder *b, gale_str json, const char *key, gale_str scope, av_node *node, int depth) {
+    gale_str below = member(json, key);
+    if (!below.size) return wrong(b, "an array or a map lacks its", str_of(key));
     node->below = fmt_memory_take(b->memory, sizeof(void *));
     node->count = 1;
     return node->below ? read_node(b, below, scope, depth + 1, &node->below[0]) : no_memory(b);
 }
 
-static int read_union(builder *b, const json_t *json, gale_str scope, av_node *node, int depth) {
-    size_t count = json_array_size(json);
+static int read_union(builder *b, gale_str json, gale_str scope, av_node *node, int depth) {
+    size_t count = count_of(json);
     *node = (av_node){ .kind = AV_UNION, .name = str_of("union") };
     node->below = fmt_memory_take(b->memory, (count + 1) * sizeof(void *));
     if (!node->below) return no_memory(b);
-    for (; node->count < count; node->count++) {
-        int rc = read_node(b, json_array_get(json, node->count), scope, depth + 1, &node->below[node->count]);
+    for (gale_json_item item = GALE_JSON_FIRST(json); gale_json_next(&item); node->count++) {
+        int rc = read_node(b, item.value, scope, depth + 1, &node->below[node->count]);
         if (rc < 0) return rc;
         if (node->below[node->count]->kind == AV_UNION) return wrong(b, "it stands in another one, the", node->name);
     }
     return count ? 0 : wrong(b, "it has no branch, the", node->name);
 }
 
-static int read_object(builder *b, const json_t *json, gale_str scope, int depth, av_node *node) {
-    gale_str type = text_at(json, "type");
+static int read_object(builder *b, gale_str json, gale_str scope, int depth, av_node *node) {
+    gale_str type = text_at(b, json, "type");
     int kind = AV_RECORD;
     while (kind < AV_KIND_COUNT && !fmt_same(type, str_of(kind_names[kind]))) kind++;
     *node = (av_node){ .kind = (av_kind)kind, .name = str_of(kind < AV_KIND_COUNT ? kind_names[kind] : "") };
@@ -264,35 +288,48 @@ static int read_object(builder *b, const json_t *json, gale_str scope, int depth
 }
 
 /* {"type": "long", "logicalType": ...}, {"type": {...}}: what stands inside is meant. */
-static bool is_wrapped(const json_t *json) {
-    const json_t *type = json_object_get(json, "type");
-    if (!json_is_string(type)) return type != NULL;
+static bool is_wrapped(gale_str json) {
+    gale_str type = member(json, "type");
+    if (!is(type, GALE_JSON_STRING)) return type.size > 0;
     for (int kind = AV_RECORD; kind < AV_KIND_COUNT; kind++)
-        if (kind != AV_UNION && strcmp(json_string_value(type), kind_names[kind]) == 0) return false;
+        if (kind != AV_UNION && gale_json_is(type, kind_names[kind])) return false;
     return true;
 }
 
-static int read_node(builder *b, const json_t *json, gale_str scope, int depth, const av_node **ret_node) {
+static int read_node(builder *b, gale_str json, gale_str scope, int depth, const av_node **ret_node) {
     if (depth > AV_NESTED_MAX) return wrong(b, "types are too deep inside of each other", str_of("type"));
-    if (json_is_string(json))
-        return read_word(b, (gale_str){ json_string_value(json), json_string_length(json) }, scope, ret_node);
-    if (json_is_object(json) && is_wrapped(json))
-        return read_node(b, json_object_get(json, "type"), scope, depth + 1, ret_node);
-    if (!json_is_object(json) && !json_is_array(json))
+    if (is(json, GALE_JSON_STRING)) return read_word(b, text_of(b->memory, json), scope, ret_node);
+    if (is(json, GALE_JSON_OBJECT) && is_wrapped(json))
+        return read_node(b, member(json, "type"), scope, depth + 1, ret_node);
+    if (!is(json, GALE_JSON_OBJECT) && !is(json, GALE_JSON_LIST))
         return wrong(b, "a type is a name, an object or a list", str_of("type"));
     av_node *node = fmt_memory_take(b->memory, sizeof *node);
     if (!node) return no_memory(b);
     *ret_node = node;
-    return json_is_array(json) ? read_union(b, json, scope, node, depth) : read_object(b, json, scope, depth, node);
+    return is(json, GALE_JSON_LIST) ? read_union(b, json, scope, node, depth)
+                                    : read_object(b, json, scope, depth, node);
+}
+
+/* Two members of one name, in any object: the second one's name; or nothing. */
+static gale_str find_twin(gale_str json) {
+    gale_str twin = { "", 0 };
+    for (gale_json_item item = GALE_JSON_FIRST(json); !twin.size && gale_json_next(&item);) {
+        for (gale_json_item before = GALE_JSON_FIRST(json);
+             item.name.size && gale_json_next(&before) && before.index < item.index;)
+            if (fmt_same(before.name, item.name)) return item.name;
+        twin = find_twin(item.value);
+    }
+    return twin;
 }
 
 int av_schema_read(av_schema *schema, gale_str text, gale_error *error) {
     builder b = { schema, &schema->memory, error };
-    json_error_t where;
-    json_t *json = json_loadb(text.data, text.size, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &where);
-    if (!json) return gale_error_set(error, GALE_SYNTAX, "schema: %d:%d: %s", where.line, where.column, where.text);
+    gale_error where = GALE_ERROR_INIT;
+    gale_str json;
+    if (gale_json_check(text, &json, &where) < 0) return gale_error_set(error, GALE_SYNTAX, "schema: %s", where.text);
+    gale_str twin = find_twin(json);
+    if (twin.size) return wrong(&b, "two members of an object have one name", twin);
     int rc = read_node(&b, json, (gale_str){ "", 0 }, 0, &schema->root);
-    json_decref(json);
     if (rc == 0 && schema->root->kind != AV_RECORD)
         rc = wrong(&b, "it is to be a record, and is", str_of(kind_names[schema->root->kind]));
     return rc;

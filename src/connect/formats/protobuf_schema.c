@@ -2,6 +2,7 @@
 
 #include "connect/formats/protobuf_wire.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -261,12 +262,21 @@ static gale_value zero_of(const pb_field *field) {
     }
 }
 
+/* A decimal number, "inf", "-inf" or "nan". */
+static gale_value float_of(const pb_field *field) {
+    bool negative = field->fallback.size && *field->fallback.data == '-';
+    double number;
+    if (!gale_number_read(field->fallback, &number))
+        number = strcmp(field->fallback.data + negative, "inf") == 0 ? (double)(negative ? -INFINITY : INFINITY) : NAN;
+    return gale_f64(field->type == PB_FLOAT ? (double)(float)number : number);
+}
+
 /* What proto2 says behind `default =`; of bytes, whose escapes it keeps, nothing. */
 static gale_value fallback_of(const pb_field *field) {
     const char *text = field->fallback.data;
     switch (field->type) {
     case PB_DOUBLE:
-    case PB_FLOAT: return gale_f64(field->type == PB_FLOAT ? (double)strtof(text, NULL) : strtod(text, NULL));
+    case PB_FLOAT: return float_of(field);
     case PB_BOOL: return gale_bool(strcmp(text, "true") == 0);
     case PB_ENUM:
     case PB_STRING:

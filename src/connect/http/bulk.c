@@ -1,41 +1,45 @@
 #include "connect/http/bulk.h"
 
-#include <jansson.h>
-#include <stdio.h>
+#include <gale/json.h>
+#include <string.h>
 
 /* {"index": {"status": 201}}: what stands in the one member. */
-static json_t *result_of(json_t *item) {
-    void *at = json_is_object(item) ? json_object_iter(item) : NULL;
-    return at ? json_object_iter_value(at) : NULL;
+static gale_str result_of(gale_str item) {
+    gale_json_item member = GALE_JSON_FIRST(item);
+    return gale_json_next(&member) ? member.value : (gale_str){ "", 0 };
 }
 
-static void read_why(const json_t *error, char why[HTTP_BULK_WHY]) {
-    const char *type = json_string_value(json_object_get(error, "type"));
-    const char *reason = json_string_value(json_object_get(error, "reason"));
+static void read_why(gale_str error, char why[HTTP_BULK_WHY]) {
+    gale_str type, reason;
+    bool has_type = gale_json_get(error, "type", &type), has_reason = gale_json_get(error, "reason", &reason);
     *why = '\0';
-    if (json_is_string(error))
-        snprintf(why, HTTP_BULK_WHY, "%s", json_string_value(error));
-    else if (type || reason)
-        snprintf(why, HTTP_BULK_WHY, "%s%s%s", type ? type : "", type && reason ? ": " : "", reason ? reason : "");
+    if (gale_json_kind_of(error) == GALE_JSON_STRING) (void)gale_json_text(error, why, HTTP_BULK_WHY);
+    if (has_type) (void)gale_json_text(type, why, HTTP_BULK_WHY / 2);
+    if (has_type && has_reason) strcat(why, ": ");
+    if (has_reason) (void)gale_json_text(reason, why + strlen(why), HTTP_BULK_WHY - strlen(why));
 }
 
-static bool are_all_there(const json_t *items, size_t count) {
-    if (!json_is_array(items) || json_array_size(items) != count) return false;
-    for (size_t i = 0; i < count; i++)
-        if (!json_is_integer(json_object_get(result_of(json_array_get(items, i)), "status"))) return false;
-    return true;
+static bool are_all_there(gale_str items, size_t count) {
+    gale_json_item item = GALE_JSON_FIRST(items);
+    gale_str status;
+    int64_t number;
+    size_t found = 0;
+    if (gale_json_kind_of(items) != GALE_JSON_LIST) return false;
+    for (; gale_json_next(&item); found++)
+        if (!gale_json_get(result_of(item.value), "status", &status) || !gale_json_whole(status, &number)) return false;
+    return found == count;
 }
 
 bool http_bulk_read(gale_str answer, size_t count, http_bulk_fn *each, void *user) {
-    json_t *json = json_loadb(answer.data, answer.size, 0, NULL);
-    const json_t *items = json_object_get(json, "items");
-    bool are = are_all_there(items, count);
-    for (size_t i = 0; are && i < count; i++) {
-        const json_t *result = result_of(json_array_get(items, i));
-        http_bulk_item item = { .status = json_integer_value(json_object_get(result, "status")) };
-        read_why(json_object_get(result, "error"), item.why);
-        each(user, i, &item);
+    gale_str json, items, found;
+    if (gale_json_check(answer, &json, NULL) < 0) return false;
+    if (!gale_json_get(json, "items", &items) || !are_all_there(items, count)) return false;
+    for (gale_json_item at = GALE_JSON_FIRST(items); gale_json_next(&at);) {
+        gale_str result = result_of(at.value);
+        http_bulk_item item = { .why = "" };
+        if (gale_json_get(result, "status", &found)) (void)gale_json_whole(found, &item.status);
+        if (gale_json_get(result, "error", &found)) read_why(found, item.why);
+        each(user, at.index, &item);
     }
-    json_decref(json);
-    return are;
+    return true;
 }

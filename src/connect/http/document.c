@@ -2,7 +2,7 @@
 
 #include "connect/http/json.h"
 
-#include <jansson.h>
+#include <gale/json.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,9 +28,7 @@ static int refuse(char *why, size_t size, const char *field, const char *what) {
 }
 
 static bool is_json(const char *text, size_t size) {
-    json_t *json = json_loadb(text, size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-    json_decref(json);
-    return json != NULL;
+    return gale_json_check((gale_str){ text, size }, NULL, NULL) == 0;
 }
 
 /* Ends of lines are blanks in JSON, and would end a line of a body. */
@@ -63,23 +61,23 @@ static int write_json(const http_document *d, const gale_tuple *tuple, http_buff
 
 static int write_raw(const http_document *d, const gale_tuple *tuple, http_buffer *to, char *why, size_t size) {
     const char *field = d->body ? d->body : gale_tuple_field(tuple, 0);
+    char number[GALE_NUMBER_TEXT];
     gale_value value;
+    gale_str text;
     if (!field || !gale_tuple_get(tuple, field, &value))
         return refuse(why, size, field ? field : "body", "is not there");
-    if (value.type == GALE_TYPE_STRING || value.type == GALE_TYPE_BYTES)
-        http_buffer_add(to, value.as.bytes, value.size);
-    else if (value.type == GALE_TYPE_LIST || value.type == GALE_TYPE_MAP)
+    if (!gale_value_text(&value, number, &text))
         return refuse(why, size, field, "is a list or a map: format: json takes it");
-    else if (value.type != GALE_TYPE_NULL)
-        http_json_value(to, &value);
+    http_buffer_add(to, text.data, text.size);
     return 0;
 }
 
 /* --- _bulk ------------------------------------------------------------------------------------------------------------ */
 
 static int write_id(const http_document *d, const gale_tuple *tuple, http_buffer *to, char *why, size_t size) {
-    http_buffer number = { .data = NULL };
+    char number[GALE_NUMBER_TEXT];
     gale_value value;
+    gale_str text;
     if (!gale_tuple_get(tuple, d->id, &value)) return refuse(why, size, d->id, "is not there");
     if (value.type != GALE_TYPE_STRING && value.type != GALE_TYPE_I64)
         return refuse(why, size, d->id, "is no text and no whole number: no id is made of it");
@@ -87,14 +85,7 @@ static int write_id(const http_document *d, const gale_tuple *tuple, http_buffer
         return refuse(why, size, d->id, "is empty, or has more than 512 bytes: no id is made of it");
     if (d->index) http_buffer_text(to, ",");
     http_buffer_text(to, "\"_id\":");
-    if (value.type == GALE_TYPE_STRING) {
-        http_json_string(to, value.as.string, value.size);
-        return 0;
-    }
-    http_json_value(&number, &value);
-    if (number.data) http_json_string(to, number.data, number.size);
-    to->failed = to->failed || number.failed;
-    http_buffer_fini(&number);
+    if (gale_value_text(&value, number, &text)) http_json_string(to, text.data, text.size);
     return 0;
 }
 

@@ -3,36 +3,9 @@
 #include "connect/http/parse.h"
 
 #include <gale/connect.h>
-#include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* --- Ways in JSON ----------------------------------------------------------------------------------------------------- */
-
-/* "data.events"; NULL: there is no such thing. */
-static json_t *follow(json_t *json, const char *way) {
-    while (json && way && *way) {
-        size_t size = strcspn(way, ".");
-        char name[256];
-        if (size >= sizeof name) return NULL;
-        memcpy(name, way, size);
-        name[size] = '\0';
-        json = json_object_get(json, name);
-        way += size + (way[size] == '.');
-    }
-    return json;
-}
-
-/* A text, or a whole number; NULL for anything else. */
-static char *text_of(const json_t *json) {
-    char number[32];
-    if (json_is_string(json)) return strdup(json_string_value(json));
-    if (!json_is_integer(json)) return NULL;
-    snprintf(number, sizeof number, "%" PRId64, (int64_t)json_integer_value(json));
-    return strdup(number);
-}
 
 /* --- An answer -------------------------------------------------------------------------------------------------------- */
 
@@ -41,26 +14,43 @@ static int refuse(char *why, size_t size, const char *what, const char *way) {
     return GALE_INVALID;
 }
 
-static int open_json(http_page *page, gale_str body, const char *items, const char *cursor, char **ret_cursor,
+static bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Its brackets belong together, to its end. */
+static bool is_whole(gale_str json) {
+    gale_json_item item = GALE_JSON_FIRST(json);
+    while (gale_json_next(&item)) continue;
+    return gale_json_kind_of(json) != GALE_JSON_NONE && !item.broken;
+}
+
+/* A text, or a whole number; NULL for anything else. */
+static char *cursor_of(gale_str json) {
+    int64_t number;
+    bool is_one = gale_json_kind_of(json) == GALE_JSON_STRING || gale_json_whole(json, &number);
+    char *text = is_one ? malloc(json.size + 1) : NULL;
+    if (text && gale_json_text(json, text, json.size + 1) >= 0) return text;
+    free(text);
+    return NULL;
+}
+
+static int open_json(http_page *page, gale_str json, const char *items, const char *cursor, char **ret_cursor,
                      char *why, size_t size) {
-    json_t *json = json_loadb(body.data, body.size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-    if (!json) return refuse(why, size, "the answer is not JSON", NULL);
-    page->json = json;
-    if (page->format == HTTP_PAGE_ARRAY && !json_is_array(follow(json, items)))
-        return refuse(why, size, "the answer has no array", items);
-    if (cursor) *ret_cursor = text_of(follow(json, cursor));
-    if (page->format != HTTP_PAGE_ARRAY) {
-        json_decref(json);
-        page->json = NULL;
-        return 0;
-    }
-    page->json = json_incref(follow(json, items));
-    json_decref(json);
+    gale_str found, list;
+    while (json.size && is_space(*json.data)) json.data++, json.size--;
+    if (!is_whole(json)) return refuse(why, size, "the answer is not JSON", NULL);
+    bool is_array = page->format != HTTP_PAGE_ARRAY ||
+                    (gale_json_get(json, items ? items : "", &list) && gale_json_kind_of(list) == GALE_JSON_LIST);
+    if (!is_array) return refuse(why, size, "the answer has no array", items);
+    if (page->format == HTTP_PAGE_ARRAY && !is_whole(list)) return refuse(why, size, "the answer is not JSON", NULL);
+    if (cursor && gale_json_get(json, cursor, &found)) *ret_cursor = cursor_of(found);
+    if (page->format == HTTP_PAGE_ARRAY) page->item = (gale_json_item)GALE_JSON_FIRST(list);
     return 0;
 }
 
 static bool is_blank(gale_str text) {
-    while (text.size && strchr(" \t\r\n", text.data[text.size - 1])) text.size--;
+    while (text.size && is_space(text.data[text.size - 1])) text.size--;
     return text.size == 0;
 }
 
@@ -95,13 +85,32 @@ int http_page_open(http_page *page, http_page_format format, http_buffer *body, 
     return rc;
 }
 
+/* Without the blanks between its parts. */
+static size_t pack(gale_str json, char *to) {
+    bool inside = false;
+    size_t size = 0;
+    for (size_t i = 0; i < json.size; i++) {
+        char c = json.data[i];
+        if (!inside && is_space(c)) continue;
+        to[size++] = c;
+        if (inside && c == '\\') to[size++] = json.data[++i];
+        if (c == '"') inside = !inside;
+    }
+    return size;
+}
+
 static bool next_element(http_page *page, gale_str *ret_row) {
-    const json_t *element = json_array_get(page->json, page->next);
-    free(page->element);
-    page->element = element ? json_dumps(element, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-    if (!page->element) return false;
+    do
+        if (!gale_json_next(&page->item)) return false;
+    while (page->item.index < page->next);
+    gale_str json = page->item.value;
     page->next++;
-    *ret_row = (gale_str){ page->element, strlen(page->element) };
+    *ret_row = json;
+    if (gale_json_check(json, NULL, NULL) < 0) return true;
+    free(page->element);
+    page->element = malloc(json.size);
+    if (!page->element) return false;
+    *ret_row = (gale_str){ page->element, pack(json, page->element) };
     return true;
 }
 
@@ -126,8 +135,7 @@ bool http_page_next(http_page *page, gale_str *ret_row) {
 }
 
 void http_page_fini(http_page *page) {
-    json_decref(page->json);
     free(page->element);
     http_buffer_fini(&page->body);
-    *page = (http_page){ .json = NULL };
+    *page = (http_page){ .element = NULL };
 }

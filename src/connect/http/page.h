@@ -2,7 +2,8 @@
  *
  *      body     the whole answer
  *      lines    each line that is not empty
- *      array    each element of an array of JSON, as JSON; it may stand deeper ("data.events")
+ *      array    each element of an array of JSON, as it stands there, without blanks; it may stand deeper ("data.events").
+ *               An element that is not JSON is a row as well: who reads it refuses it, and its neighbours go on
  *
  * What:    an empty answer has no rows, in every format. Lines and JSON are text: a byte order mark is skipped,
  * packed bytes are refused.
@@ -13,16 +14,17 @@
 #include "connect/http/buffer.h"
 
 #include <gale/error.h>
+#include <gale/json.h>
 
 typedef enum http_page_format { HTTP_PAGE_BODY, HTTP_PAGE_LINES, HTTP_PAGE_ARRAY } http_page_format;
 
 typedef struct http_page {
     http_page_format format;
     http_buffer body;
-    void *json;    /* of array: all of it */
-    size_t next;   /* the row, or where the line begins */
-    char *element; /* that was made last */
-    bool open;     /* it has rows still, perhaps */
+    gale_json_item item; /* of array: the one that was found last */
+    size_t next;         /* the row, or where the line begins */
+    char *element;       /* that was made last */
+    bool open;           /* it has rows still, perhaps */
 } http_page;
 
 /* Takes the body, which is empty then, and finds its rows; `items` and `cursor` are ways in JSON, or NULL. `*ret_cursor` is the caller's: what stands there,

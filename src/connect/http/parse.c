@@ -122,29 +122,3 @@ int64_t http_retry_after(gale_str text, int64_t now) {
     if (date < 0) return -1;
     return date > now ? date - now : 0;
 }
-
-/* --- JSON ------------------------------------------------------------------------------------------------------------- */
-
-/* One byte of the text, as JSON has it. */
-static int escape(char c, bool text, char *to, size_t size) {
-    if (c == '"' || c == '\\') return snprintf(to, size, "\\%c", c);
-    if ((unsigned char)c < 0x20) return snprintf(to, size, "\\u%04x", (unsigned)c);
-    return snprintf(to, size, "%c", text || !((unsigned char)c & 0x80) ? c : '?');
-}
-
-size_t http_json_text(const char *text, char *to, size_t room) {
-    size_t size = 0, length = strlen(text);
-    bool valid = gale_utf8_valid(text, length);
-    if (!room) return 0;
-    for (size_t i = 0; i < length; i++) {
-        char one[8];
-        int more = escape(text[i], valid, one, sizeof one);
-        if (size + (size_t)more >= room) break;
-        memcpy(to + size, one, (size_t)more);
-        size += (size_t)more;
-    }
-    /* A letter that was cut is none. */
-    while (valid && size && !gale_utf8_valid(to, size)) size--;
-    to[size] = '\0';
-    return size;
-}

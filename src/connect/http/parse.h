@@ -34,7 +34,4 @@ bool http_bearer_is(const char *header, const char *token);
  * What has passed is 0. */
 int64_t http_retry_after(gale_str text, int64_t now);
 
-/* The text as a string of JSON, without quotes; what is not UTF-8 becomes '?'. What does not fit is left out; it ends with a NUL. How many bytes. */
-size_t http_json_text(const char *text, char *to, size_t room);
-
 #endif

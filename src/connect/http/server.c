@@ -1,5 +1,6 @@
 #include "connect/http/server.h"
 
+#include "connect/http/json.h"
 #include "connect/http/unpack.h"
 #include "head/head.h"
 
@@ -101,12 +102,26 @@ static void add_headers(struct MHD_Response *response, unsigned status) {
     if (status == 503) (void)MHD_add_response_header(response, "Retry-After", "1");
 }
 
+/* The message may have bytes of the request in it. */
+static void write_error(const char *message, http_buffer *to) {
+    char text[sizeof((http_reply *)NULL)->text];
+    size_t size = strlen(message);
+    bool valid = gale_utf8_valid(message, size);
+    for (size_t i = 0; i < size; i++) text[i] = (char)(valid || !((unsigned char)message[i] & 0x80) ? message[i] : '?');
+    http_buffer_text(to, "{\"error\":");
+    http_json_string(to, text, size);
+    http_buffer_text(to, "}\n");
+}
+
 static struct MHD_Response *make_response(const http_reply *reply) {
-    char text[6 * sizeof reply->text], json[sizeof text + 32];
-    (void)http_json_text(reply->text, text, sizeof text);
-    int size = reply->status < 300 ? snprintf(json, sizeof json, "{\"tuples\":%" PRIu32 "}\n", reply->tuples)
-                                   : snprintf(json, sizeof json, "{\"error\":\"%s\"}\n", text);
-    struct MHD_Response *response = MHD_create_response_from_buffer((size_t)size, json, MHD_RESPMEM_MUST_COPY);
+    http_buffer json = { .data = NULL };
+    if (reply->status < 300)
+        http_buffer_format(&json, "{\"tuples\":%" PRIu32 "}\n", reply->tuples);
+    else
+        write_error(reply->text, &json);
+    struct MHD_Response *response = NULL;
+    if (!json.failed) response = MHD_create_response_from_buffer(json.size, json.data, MHD_RESPMEM_MUST_COPY);
+    http_buffer_fini(&json);
     if (response) add_headers(response, reply->status);
     return response;
 }

@@ -6,7 +6,7 @@
 #include <gale/component.h>
 #include <librdkafka/rdkafka.h>
 
-enum { KAFKA_NUMBER = 40, KAFKA_SINK_HEADERS_MAX = 32, KAFKA_MESSAGE_VALUES = 3 + KAFKA_SINK_HEADERS_MAX };
+enum { KAFKA_SINK_HEADERS_MAX = 32, KAFKA_MESSAGE_VALUES = 3 + KAFKA_SINK_HEADERS_MAX };
 
 /* Which fields are what; NULL: not given. */
 typedef struct kafka_fields {
@@ -19,7 +19,7 @@ typedef struct kafka_fields {
 typedef struct kafka_bytes {
     const void *data;
     size_t size;
-    char number[KAFKA_NUMBER];
+    char number[GALE_NUMBER_TEXT];
 } kafka_bytes;
 
 typedef struct kafka_message {

@@ -58,14 +58,11 @@ static int check_own(const kafka_property *own, const char *parameter, const cha
 
 /* As librdkafka takes it. */
 static int text_of(const gale_value *value, char *text, size_t size) {
-    int length;
-    switch (value->type) {
-    case GALE_TYPE_STRING: length = snprintf(text, size, "%.*s", (int)value->size, value->as.string); break;
-    case GALE_TYPE_I64: length = snprintf(text, size, "%lld", (long long)value->as.i64); break;
-    case GALE_TYPE_F64: length = snprintf(text, size, "%.17g", value->as.f64); break;
-    case GALE_TYPE_BOOL: length = snprintf(text, size, "%s", value->as.boolean ? "true" : "false"); break;
-    default: return GALE_TYPE;
-    }
+    char number[GALE_NUMBER_TEXT];
+    gale_str found;
+    if (value->type == GALE_TYPE_NULL || value->type == GALE_TYPE_BYTES || !gale_value_text(value, number, &found))
+        return GALE_TYPE;
+    int length = snprintf(text, size, "%.*s", (int)found.size, found.data);
     return length >= 0 && (size_t)length < size ? 0 : GALE_TOO_LARGE;
 }
 

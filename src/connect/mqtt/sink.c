@@ -32,45 +32,27 @@ typedef struct sink {
 
 /* --- A message -------------------------------------------------------------------------------------------------------- */
 
-enum { NUMBER_MAX = 32 };
-
-/* Text and bytes as they are, numbers as their digits, null as nothing. False: it is a list or a map. */
-static bool text_of(const gale_value *value, char number[NUMBER_MAX], gale_str *ret_text) {
-    int size = 0;
-    switch (value->type) {
-    case GALE_TYPE_STRING:
-    case GALE_TYPE_BYTES: *ret_text = (gale_str){ value->as.bytes, value->size }; return true;
-    case GALE_TYPE_I64: size = snprintf(number, NUMBER_MAX, "%" PRId64, value->as.i64); break;
-    case GALE_TYPE_F64: size = snprintf(number, NUMBER_MAX, "%.17g", value->as.f64); break;
-    case GALE_TYPE_BOOL: size = snprintf(number, NUMBER_MAX, "%s", value->as.boolean ? "true" : "false"); break;
-    case GALE_TYPE_NULL: break;
-    default: return false;
-    }
-    *ret_text = (gale_str){ number, (size_t)size };
-    return true;
-}
-
-static int form_payload(const settings *given, const gale_tuple *tuple, char number[NUMBER_MAX], gale_str *ret_payload,
-                        char *why, size_t size) {
+static int form_payload(const settings *given, const gale_tuple *tuple, char number[GALE_NUMBER_TEXT],
+                        gale_str *ret_payload, char *why, size_t size) {
     gale_value value;
     const char *name = given->payload ? given->payload : "payload";
     bool is_there = given->payload ? gale_tuple_get(tuple, given->payload, &value) : gale_tuple_size(tuple) > 0;
     if (is_there && !given->payload) value = gale_tuple_value(tuple, 0);
-    if (is_there && text_of(&value, number, ret_payload)) return 0;
+    if (is_there && gale_value_text(&value, number, ret_payload)) return 0;
     snprintf(why, size, is_there ? "%s: it is a list or a map: a text is made of it before" : "%s: it is not there",
              name);
     return GALE_INVALID;
 }
 
 static const char *pair_fault(const gale_tuple *tuple, const char *name, gale_value *ret_value, gale_str *ret_text,
-                              char number[NUMBER_MAX], char room[MQTT_FAULT]) {
+                              char number[GALE_NUMBER_TEXT], char room[MQTT_FAULT]) {
     if (!gale_tuple_get(tuple, name, ret_value)) return "is not there";
-    if (!text_of(ret_value, number, ret_text)) return "is a list or a map: a text is made of it before";
+    if (!gale_value_text(ret_value, number, ret_text)) return "is a list or a map: a text is made of it before";
     return mqtt_text_fault(*ret_text, room);
 }
 
 static int form_pairs(sink *s, const gale_tuple *tuple, char *why, size_t size) {
-    char number[NUMBER_MAX], room[MQTT_FAULT];
+    char number[GALE_NUMBER_TEXT], room[MQTT_FAULT];
     for (size_t i = 0; i < s->given->pair_count; i++) {
         const char *name = s->given->pairs[i];
         gale_value value;
@@ -86,7 +68,7 @@ static int form_pairs(sink *s, const gale_tuple *tuple, char *why, size_t size) 
 }
 
 /* It lies in the sink, in the tuple and in `number` until the next one. */
-static int form(sink *s, const gale_tuple *tuple, char number[NUMBER_MAX], mqtt_packet *ret_publish, char *why,
+static int form(sink *s, const gale_tuple *tuple, char number[GALE_NUMBER_TEXT], mqtt_packet *ret_publish, char *why,
                 size_t size) {
     const settings *given = s->given;
     gale_str payload = { "", 0 };
@@ -203,7 +185,7 @@ static int publish_one(sink *s, const mqtt_packet *publish, uint64_t id) {
 static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
     sink *s = self;
     mqtt_packet publish;
-    char why[GALE_FAILURE_TEXT], number[NUMBER_MAX];
+    char why[GALE_FAILURE_TEXT], number[GALE_NUMBER_TEXT];
     uint64_t id;
     if (gale_tuple_is_tick(tuple)) return gale_ack(out, gale_tuple_handle(tuple));
     int rc = form(s, tuple, number, &publish, why, sizeof why);
@@ -239,7 +221,7 @@ static int bolt_save(void *self, gale_saver *to) {
 static int send_again(void *user, uint64_t id, const gale_tuple *tuple) {
     sink *s = user;
     mqtt_packet publish;
-    char why[GALE_FAILURE_TEXT], number[NUMBER_MAX];
+    char why[GALE_FAILURE_TEXT], number[GALE_NUMBER_TEXT];
     int rc = form(s, tuple, number, &publish, why, sizeof why);
     if (is_out_of_memory(s)) return GALE_NO_MEMORY;
     return rc < 0 ? gale_dispatch_fail(s->dispatch, id, GALE_REASON_REJECTED, why) : publish_one(s, &publish, id);

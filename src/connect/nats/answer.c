@@ -1,7 +1,6 @@
 #include "connect/nats/answer.h"
 
-#include <jansson.h>
-#include <stdbool.h>
+#include <gale/json.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,25 +21,28 @@ static bool is_plain_yes(const char *bytes, size_t size) {
     return at + 1 == end && *at == '}';
 }
 
-static nats_answer judge(const json_t *error, char *why, size_t size) {
-    const char *words = json_string_value(json_object_get(error, "description"));
-    json_int_t code = json_integer_value(json_object_get(error, "code"));
-    json_int_t exact = json_integer_value(json_object_get(error, "err_code"));
-    snprintf(why, size, "%s (%lld)", words ? words : "it is refused", (long long)(exact ? exact : code));
+static int64_t number_at(gale_str json, const char *path) {
+    gale_str found;
+    int64_t number;
+    return gale_json_get(json, path, &found) && gale_json_whole(found, &number) ? number : 0;
+}
+
+static nats_answer judge(gale_str error, char *why, size_t size) {
+    char words[200] = "it is refused";
+    gale_str found;
+    int64_t code = number_at(error, "code"), exact = number_at(error, "err_code");
+    if (gale_json_get(error, "description", &found)) (void)gale_json_text(found, words, sizeof words);
+    snprintf(why, size, "%s (%lld)", words, (long long)(exact ? exact : code));
     return code >= 400 && code < 500 && exact != ACCOUNT_FULL ? NATS_NEVER : NATS_NOT_NOW;
 }
 
 nats_answer nats_answer_read(const char *bytes, size_t size, char *why, size_t why_size) {
+    gale_str root, error;
     if (is_plain_yes(bytes, size)) return NATS_HAS_IT;
-    json_t *root = size ? json_loadb(bytes, size, 0, NULL) : NULL;
-    const json_t *error = json_object_get(root, "error");
-    nats_answer answer = NATS_NOT_NOW;
-    if (json_is_object(error))
-        answer = judge(error, why, why_size);
-    else if (json_integer_value(json_object_get(root, "seq")) > 0)
-        answer = NATS_HAS_IT;
-    else
-        snprintf(why, why_size, "what answers is no stream");
-    json_decref(root);
-    return answer;
+    bool is_json = size && gale_json_check((gale_str){ bytes, size }, &root, NULL) == 0;
+    if (is_json && gale_json_get(root, "error", &error) && gale_json_kind_of(error) == GALE_JSON_OBJECT)
+        return judge(error, why, why_size);
+    if (is_json && number_at(root, "seq") > 0) return NATS_HAS_IT;
+    snprintf(why, why_size, "what answers is no stream");
+    return NATS_NOT_NOW;
 }

@@ -8,31 +8,12 @@
 
 /* --- Of a tuple ----------------------------------------------------------------------------------------------------------------- */
 
-/* The fewest digits that say the same. */
-static void write_number(nats_bytes *to, double number) {
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(to->number, sizeof to->number, "%.*g", digits, number);
-        if (strtod(to->number, NULL) == number) break;
-    }
-}
-
 static bool form_value(const gale_value *value, nats_bytes *to) {
-    to->data = NULL;
-    to->size = 0;
-    switch (value->type) {
-    case GALE_TYPE_NULL: return true;
-    case GALE_TYPE_STRING:
-    case GALE_TYPE_BYTES:
-        to->data = value->size ? value->as.bytes : "";
-        to->size = value->size;
-        return true;
-    case GALE_TYPE_BOOL: snprintf(to->number, sizeof to->number, "%s", value->as.boolean ? "true" : "false"); break;
-    case GALE_TYPE_I64: snprintf(to->number, sizeof to->number, "%" PRId64, value->as.i64); break;
-    case GALE_TYPE_F64: write_number(to, value->as.f64); break;
-    default: return false;
-    }
-    to->data = to->number;
-    to->size = strlen(to->number);
+    gale_str text;
+    if (!gale_value_text(value, to->number, &text)) return false;
+    bool is_null = value->type == GALE_TYPE_NULL;
+    to->data = is_null ? NULL : text.data;
+    to->size = is_null ? 0 : text.size;
     return true;
 }
 

@@ -9,7 +9,6 @@
 #include <nats/nats.h>
 
 enum {
-    NATS_NUMBER = 40,
     NATS_HEADER_MAX = 4096,
     NATS_SINK_HEADERS_MAX = 32,
     NATS_MESSAGE_VALUES = 3 + NATS_SINK_HEADERS_MAX,
@@ -30,7 +29,7 @@ typedef struct nats_fields {
 typedef struct nats_bytes {
     const char *data;
     size_t size;
-    char number[NATS_NUMBER];
+    char number[GALE_NUMBER_TEXT];
 } nats_bytes;
 
 typedef struct nats_message {

@@ -1,5 +1,6 @@
 #include "connect/postgres/text.h"
 
+#include <gale/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,42 +49,14 @@ static void add_hex(sql_text *text, const void *bytes, size_t size) {
     if (!text->failed) text->size += 2 * size;
 }
 
-/* `decimals` of its digits stand behind a point. */
-static void add_decimal(sql_text *text, int64_t number, int decimals) {
-    char digits[32], *at = digits + sizeof digits;
-    uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-    for (int count = 0; rest || count <= decimals; count++, rest /= 10) {
-        if (count && count == decimals) *--at = '.';
-        *--at = (char)('0' + rest % 10);
-    }
-    if (number < 0) *--at = '-';
-    sql_text_add(text, at, (size_t)(digits + sizeof digits - at));
-}
-
-/* One that few decimals say exactly, as most do: a whole number below 2^53 over a power of ten is the number that is nearest to what stands there. */
-static bool add_short(sql_text *text, double number) {
-    static const double powers[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6 };
-    for (int decimals = 0; decimals < (int)(sizeof powers / sizeof *powers); decimals++) {
-        double scaled = number * powers[decimals];
-        if (!(scaled > -0x1p53 && scaled < 0x1p53)) return false;
-        int64_t whole = (int64_t)scaled;
-        if ((double)whole != scaled || (double)whole / powers[decimals] != number || (!whole && signbit(number)))
-            continue;
-        add_decimal(text, whole, decimals);
-        return true;
-    }
-    return false;
-}
-
-/* The fewest digits that say the same. */
-static void add_number(sql_text *text, double number) {
-    char digits[40];
-    if (add_short(text, number)) return;
-    for (int count = 15; count <= 17; count++) {
-        snprintf(digits, sizeof digits, "%.*g", count, number);
-        if (strtod(digits, NULL) == number) break;
-    }
-    sql_text_put(text, digits);
+/* A float that is whole has no ".0", which a column of whole numbers would refuse. */
+static void add_number(sql_text *text, const gale_value *number) {
+    char digits[GALE_NUMBER_TEXT];
+    gale_str found;
+    if (number->type == GALE_TYPE_F64 && isfinite(number->as.f64))
+        sql_text_add(text, digits, gale_number_write(number->as.f64, digits));
+    else if (gale_value_text(number, digits, &found))
+        sql_text_add(text, found.data, found.size);
 }
 
 static const char *add_time(sql_text *text, int64_t number, int64_t unit) {
@@ -105,63 +78,24 @@ static const char *add_real_time(sql_text *text, double number, int64_t unit) {
 
 /* --- JSON ------------------------------------------------------------------------------------------------------------- */
 
-static void json_text(sql_text *text, const char *data, size_t size) {
-    sql_text_put(text, "\"");
-    for (size_t i = 0; i < size; i++) {
-        unsigned char c = (unsigned char)data[i];
-        if (c < 0x20)
-            sql_text_print(text, "\\u%04x", c);
-        else if (c == '"' || c == '\\')
-            sql_text_print(text, "\\%c", c);
-        else
-            sql_text_add(text, &data[i], 1);
+static const char *fault_of(const gale_value *value) {
+    const char *fault = NULL;
+    gale_value item;
+    if (value->type == GALE_TYPE_F64 && !isfinite(value->as.f64)) return "has a number that JSON has not";
+    if (value->type == GALE_TYPE_BYTES) return "has bytes in a list or a map, which JSON has not";
+    for (size_t i = 0; !fault && value->type == GALE_TYPE_LIST && i < value->size; i++) {
+        item = gale_list_at(value, i);
+        fault = fault_of(&item);
     }
-    sql_text_put(text, "\"");
-}
-
-static const char *json_value(sql_text *text, const gale_value *value);
-
-static const char *json_list(sql_text *text, const gale_value *list) {
-    const char *wrong = NULL;
-    sql_text_put(text, "[");
-    for (size_t i = 0; !wrong && i < list->size; i++) {
-        gale_value item = gale_list_at(list, i);
-        if (i) sql_text_put(text, ",");
-        wrong = json_value(text, &item);
-    }
-    sql_text_put(text, "]");
-    return wrong;
-}
-
-static const char *json_map(sql_text *text, const gale_value *map) {
-    const char *wrong = NULL;
-    gale_value value;
-    gale_str key;
-    sql_text_put(text, "{");
-    for (size_t i = 0; !wrong && gale_map_at(map, i, &key, &value); i++) {
-        if (i) sql_text_put(text, ",");
-        json_text(text, key.data, key.size);
-        sql_text_put(text, ":");
-        wrong = json_value(text, &value);
-    }
-    sql_text_put(text, "}");
-    return wrong;
+    for (size_t i = 0; !fault && value->type == GALE_TYPE_MAP && gale_map_at(value, i, NULL, &item); i++)
+        fault = fault_of(&item);
+    return fault;
 }
 
 static const char *json_value(sql_text *text, const gale_value *value) {
-    switch (value->type) {
-    case GALE_TYPE_BOOL: sql_text_put(text, value->as.boolean ? "true" : "false"); return NULL;
-    case GALE_TYPE_I64: add_decimal(text, value->as.i64, 0); return NULL;
-    case GALE_TYPE_F64:
-        if (!isfinite(value->as.f64)) return "has a number that JSON has not";
-        add_number(text, value->as.f64);
-        return NULL;
-    case GALE_TYPE_STRING: json_text(text, value->as.string, value->size); return NULL;
-    case GALE_TYPE_BYTES: return "has bytes in a list or a map, which JSON has not";
-    case GALE_TYPE_LIST: return json_list(text, value);
-    case GALE_TYPE_MAP: return json_map(text, value);
-    default: sql_text_put(text, "null"); return NULL;
-    }
+    const char *fault = fault_of(value);
+    if (!fault && !text->failed && !gale_json_append(value, &text->data, &text->size, &text->room)) text->failed = true;
+    return fault;
 }
 
 static const char *add_string(sql_text *text, const gale_value *value, bool escaped) {
@@ -176,13 +110,14 @@ static const char *add_string(sql_text *text, const gale_value *value, bool esca
 const char *pg_text_value(sql_text *text, const gale_value *value) {
     switch (value->type) {
     case GALE_TYPE_BOOL: sql_text_put(text, value->as.boolean ? "t" : "f"); return NULL;
-    case GALE_TYPE_F64: add_number(text, value->as.f64); return NULL;
+    case GALE_TYPE_I64:
+    case GALE_TYPE_F64: add_number(text, value); return NULL;
     case GALE_TYPE_STRING: return add_string(text, value, false);
     case GALE_TYPE_BYTES:
         sql_text_put(text, "\\x");
         add_hex(text, value->as.bytes, value->size);
         return NULL;
-    default: return json_value(text, value); /* whole numbers are as in JSON */
+    default: return json_value(text, value);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <gale/connect.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +17,13 @@ static gale_value whole_of(const char *text, size_t size) {
 }
 
 static gale_value number_of(const char *text, size_t size) {
-    char *end;
-    double number = strtod(text, &end);
-    return size && end == text + size ? gale_f64(number) : gale_text_or_bytes(text, size);
+    gale_str digits = { text, size };
+    double number;
+    if (gale_number_read(digits, &number)) return gale_f64(number);
+    if (size == 3 && memcmp(text, "NaN", 3) == 0) return gale_f64(NAN);
+    bool negative = size == 9 && *text == '-';
+    bool is_infinite = size == 8u + negative && memcmp(text + negative, "Infinity", 8) == 0;
+    return is_infinite ? gale_f64(negative ? -INFINITY : INFINITY) : gale_text_or_bytes(text, size);
 }
 
 static int digit_of(char c) {

@@ -9,37 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER = 40, COST = 512 };
+enum { COST = 512 };
 
 static int refuse(char *why, size_t size, const char *name, const char *what) {
     snprintf(why, size, "field %s %s", name, what);
     return GALE_INVALID;
-}
-
-/* --- Texts of values -------------------------------------------------------------------------------------------------- */
-
-/* The fewest digits that say the same. */
-static void write_number(char to[NUMBER], double number) {
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(to, NUMBER, "%.*g", digits, number);
-        if (strtod(to, NULL) == number) break;
-    }
-}
-
-/* False: it has none. Borrowed from the value, or `number`. */
-static bool text_of(const gale_value *value, char number[NUMBER], gale_str *ret_text) {
-    *number = '\0';
-    switch (value->type) {
-    case GALE_TYPE_STRING:
-    case GALE_TYPE_BYTES: *ret_text = (gale_str){ value->as.bytes, value->size }; return true;
-    case GALE_TYPE_NULL: break;
-    case GALE_TYPE_BOOL: snprintf(number, NUMBER, "%s", value->as.boolean ? "true" : "false"); break;
-    case GALE_TYPE_I64: snprintf(number, NUMBER, "%" PRId64, value->as.i64); break;
-    case GALE_TYPE_F64: write_number(number, value->as.f64); break;
-    default: return false;
-    }
-    *ret_text = (gale_str){ number, strlen(number) };
-    return true;
 }
 
 static const char list_or_map[] = "is a list or a map: a text is made of it before, as by gale.bolt.Format";
@@ -50,13 +24,13 @@ static int form_id(const rmq_fields *fields, const gale_tuple *tuple, rmq_name n
                    size_t size) {
     gale_value value;
     gale_str text;
-    char number[NUMBER];
+    char number[GALE_NUMBER_TEXT];
     if (!fields->id) {
         snprintf(id, RMQ_NAME, "%016" PRIx64 "-%" PRIu64, name.life, name.number);
         return 0;
     }
     if (!gale_tuple_get(tuple, fields->id, &value)) return refuse(why, size, fields->id, "is not there");
-    const char *fault = text_of(&value, number, &text) ? rmq_short_fault(text.data, text.size) : list_or_map;
+    const char *fault = gale_value_text(&value, number, &text) ? rmq_short_fault(text.data, text.size) : list_or_map;
     if (fault) return refuse(why, size, fields->id, fault);
     snprintf(id, RMQ_NAME, "%.*s", (int)text.size, text.data ? text.data : "");
     return 0;
@@ -89,11 +63,11 @@ static int take_id(rmq_message *m, const gale_tuple *tuple, rmq_name name, char 
 
 static int take_body(rmq_message *m, const gale_tuple *tuple, char *why, size_t size) {
     const char *name = m->fields->body ? m->fields->body : gale_tuple_field(tuple, 0);
-    char number[NUMBER];
+    char number[GALE_NUMBER_TEXT];
     gale_value value;
     gale_str text;
     if (!name || !gale_tuple_get(tuple, name, &value)) return refuse(why, size, name ? name : "body", "is not there");
-    if (!text_of(&value, number, &text)) return refuse(why, size, name, list_or_map);
+    if (!gale_value_text(&value, number, &text)) return refuse(why, size, name, list_or_map);
     if (text.size > m->fields->largest) return refuse(why, size, name, "has more bytes than maxMessage");
     return keep(m, text.data, text.size, &m->body);
 }

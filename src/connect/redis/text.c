@@ -71,30 +71,13 @@ void redis_text_number(redis_text *text, int64_t number) {
 
 /* --- Values ------------------------------------------------------------------------------------------------------------- */
 
-/* The fewest digits that say the same. */
-static const char *add_real(redis_text *text, double number) {
-    char digits[40];
-    if (isnan(number)) return "is no number";
-    for (int count = 15; count <= 17; count++) {
-        snprintf(digits, sizeof digits, "%.*g", count, number);
-        if (strtod(digits, NULL) == number) break;
-    }
-    redis_text_add(text, digits, strlen(digits));
-    return NULL;
-}
-
 const char *redis_text_value(redis_text *text, const gale_value *value) {
-    char digits[32];
-    switch (value->type) {
-    case GALE_TYPE_STRING:
-    case GALE_TYPE_BYTES: redis_text_add(text, value->as.string, value->size); return NULL;
-    case GALE_TYPE_I64:
-        redis_text_add(text, digits, (size_t)snprintf(digits, sizeof digits, "%" PRId64, value->as.i64));
-        return NULL;
-    case GALE_TYPE_F64: return add_real(text, value->as.f64);
-    case GALE_TYPE_BOOL: redis_text_add(text, value->as.boolean ? "1" : "0", 1); return NULL;
-    case GALE_TYPE_NULL: return "is null";
-    case GALE_TYPE_LIST: return "is a list";
-    default: return "is a map";
-    }
+    char digits[GALE_NUMBER_TEXT];
+    gale_str found;
+    if (value->type == GALE_TYPE_NULL) return "is null";
+    if (value->type == GALE_TYPE_F64 && isnan(value->as.f64)) return "is no number";
+    if (!gale_value_text(value, digits, &found)) return value->type == GALE_TYPE_LIST ? "is a list" : "is a map";
+    if (value->type == GALE_TYPE_BOOL) found = (gale_str){ value->as.boolean ? "1" : "0", 1 };
+    redis_text_add(text, found.data, found.size);
+    return NULL;
 }

@@ -126,7 +126,7 @@ class Refuses(Avro):
 
     def test_words(self):
         for schema, words in (
-            ("{", "schema: 1:1"), ('"long"', "it is to be a record, and is"), (json.dumps({"type": "recrd", "name": "R"}), "there is no type 'recrd'"),
+            ("{", "schema: 1:2: expected a name"), ('{"type": "record", "type": "record"}', "two members of an object have one name"), ('"long"', "it is to be a record, and is"), (json.dumps({"type": "recrd", "name": "R"}), "there is no type 'recrd'"),
             (json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "type": "lng"}]}), "there is no type 'lng' yet where it is used; did you mean 'long'?"),
             (json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}] * 2}), "two fields of a record have one name: 'a'"),
             (json.dumps({"type": "record", "name": "R", "fields": [{"name": "a,b", "type": "int"}]}), "a field has no name"),

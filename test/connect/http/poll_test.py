@@ -54,6 +54,14 @@ class Takes(Poll):
         self.run_it()
         self.assertEqual(self.lines(), ['{"b":1,"a":[1.5,null]}', '"x"', "3"])
 
+    def test_a_wrong_element_of_an_array_is_a_row_and_its_neighbours_are_others(self):
+        answer = '[1, 123456789012345678901234567890, 1e999, {"a": "\\ud800"}, NaN, {"b" : [1,\n 2]}, 3]'
+        peer = self.peer(say(200, answer))
+        self.write(url=peer.url, every=0.05, times=1, format="array")
+        self.run_it()
+        self.assertEqual(self.lines(), ["1", "123456789012345678901234567890", "1e999", '{"a":"\\\\ud800"}', "NaN", '{"b":[1,2]}', "3"])
+        self.assertEqual(len(peer.requests), 1)
+
     def test_an_answer_without_a_body_has_no_rows_in_any_format(self):
         for form in ("body", "lines", "array"):
             for status in (200, 201, 202, 203, 204, 205, 206):

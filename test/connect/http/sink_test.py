@@ -108,6 +108,13 @@ class Sends(Sink):
         self.assertIn("field line is no JSON", self.run_it(code=1))
         self.assertEqual(json.loads(peer.bodies[0]), [{"a": 1}, [2]])
 
+    def test_a_field_that_is_json_goes_unchanged_with_all_its_digits(self):
+        peer = self.peer()
+        texts = ["123456789012345678901234567890", "1e999", '{"a":"\\ud800"}']
+        self.write(texts, url=peer.url, body="line", format="lines", linger=0.2)
+        self.run_it()
+        self.assertEqual(sorted("".join(peer.bodies).splitlines()), sorted(texts))
+
     def test_addresses_have_fields(self):
         peer = self.peer()
         self.write(["a b/c", "..", "ü"], url=peer.url + "/things/{line}?n={number}&p={+line}", body="line")

@@ -113,7 +113,7 @@ static void values_are_json_as_in_dead_letters(void **state) {
     (void)state;
     lite_text_json(&text, &map);
     assert_string_equal(sql_text_string(&text),
-                        "{\"k\\\"\":[null,true,-9223372036854775808,0.1,3.0,null,null,\"a\\\"\\\\\\u000a\\u0001ü\","
+                        "{\"k\\\"\":[null,true,-9223372036854775808,0.1,3.0,null,null,\"a\\\"\\\\\\n\\u0001ü\","
                         "{\"base64\":\"AP8=\"},{\"base64\":\"YWJj\"},{\"base64\":\"\"},[]]}");
     sql_text_free(&text);
 }
