@@ -26,6 +26,8 @@ typedef struct gx_vertex {
     bool whole;   /* nothing was wrong with it */
     bool made;    /* `bolt` is to be added, or given back */
     gale_bolt bolt;
+    gx_typed_stream *typed; /* what its streams carry, once it is made (front/typing.h) */
+    uint32_t typed_count;
 } gx_vertex;
 
 typedef struct gx_loading {
