@@ -25,8 +25,7 @@ GALE_BEGIN
 #define GALE_PLUGIN_ABI 1
 
 /* Types are words with blanks between them: int, float, bool, string, bytes, list, map. A file in which a field can have
- * none of those
- * that a parameter takes is refused, as every tuple would fail. "late.behind float" is of the stream `late`. */
+ * none of those that a parameter takes is refused, as every tuple would fail. "late.behind float" is of the stream `late`. */
 
 /* --- Parameters --------------------------------------------------------------------------------------------------- */
 
@@ -72,9 +71,7 @@ typedef struct gale_param {
     const char *unit;    /* "lines", "a second"; NULL: none */
     const char *example; /* a value, as it stands in a file; NULL: none worth showing */
     const char *also;    /* another name that files may use, or NULL */
-    const char *
-        takes; /* types that the fields may have which it names, "int float" (of int, float, bool, string, bytes, list, map); NULL:
-                            any. A file in which no tuple has one of them is refused */
+    const char *takes;   /* types of the fields that it names, "int float"; NULL: any */
 } gale_param;
 
 /* --- What a file gives -------------------------------------------------------------------------------------------- */
@@ -172,9 +169,8 @@ typedef struct gale_class {
     const char *keys;    /* the keys of the configuration that it reads, separated by blanks, or NULL */
     int (*make_spout)(void *user, const gale_args *args, gale_spout *ret_spout, gale_error *error);
     int (*make_bolt)(void *user, const gale_args *args, gale_bolt *ret_bolt, gale_error *error);
-    void *user; /* given to them */
-    const char *
-        types; /* of fields that it makes, "partition int, body string bytes", of another stream "bad.line string"; NULL: not known */
+    void *user;        /* given to them */
+    const char *types; /* of fields that it makes, "partition int, bad.line string"; NULL: not known */
 } gale_class;
 
 /* --- The plugin --------------------------------------------------------------------------------------------------- */
