@@ -1,25 +1,35 @@
 #!/usr/bin/env python3
-"""Do trees take as many instructions as bench/budget.toml grants them, and at most so many times as many with a deadline,
-a hook, the event log, a tap, replay or an input that drops?
+"""Do trees, and lines of whole jobs, take as many instructions as bench/budget.toml grants them, and trees at most so many times as many with a
+deadline, a hook, the event log, a tap, replay or an input that drops?
 
-usage: budget.py [ENTRY...]          (script/bench builds first, and calls this)
+usage: budget.py [--record] [ENTRY...]          (script/bench builds first, and calls this)
+
+--record writes what was counted into bench/budget.toml. A job is a file of bench/jobs on one executor and one thread (bench/job/main.c); of two runs
+over the first 1,000 and 11,000 lines of its input the difference counts, so that beginning and end cancel.
 
 Counted on a processor that can do little: the C library takes another memcpy on another processor otherwise. Several
 are counted at a time: what callgrind counts is the same on a busy machine."""
 
 import concurrent.futures
+import itertools
 import os
+import re
 import sys
 import tomllib
 
 import measured
+from jobs.data import make
+from jobs.table import JOBS
 
 TOLERANCE = 0.02
 TREES = {"word-count": 4_000}  # of the shorter of two runs; the longer has three times as many
 CLIFF_TREES = 4_000  # enough for a ratio to two digits
-MODEST = "glibc.cpu.hwcaps=-AVX,-AVX2,-AVX512F,-AVX512VL,-EVEX,-ERMS,-FSRM,-SSE4_2,-SSSE3"
+TOML = os.path.join(measured.HERE, "budget.toml")
+LINES = (1_000, 11_000)  # of a job's two runs
+MEGABYTES = 3  # of input, which has more lines than that
 FLOW = {"instructions", "reason"}
 TASKS = FLOW | {"flow", "tasks"}
+JOB = FLOW | {"job"}
 CLIFF = {"of", "with", "times", "most", "check", "reason"}
 CHECKS = ("report", "gate")
 
@@ -31,11 +41,13 @@ def is_flow(entry):
 def wrong_with(table, name):
     """What the entry lacks, in words, or None."""
     entry = table[name]
-    if set(entry) not in (FLOW, TASKS, CLIFF):
-        return (f"needs {' and '.join(sorted(FLOW))}, or {', '.join(sorted(TASKS))}, or {', '.join(sorted(CLIFF))}, "
-                "and nothing else")
+    kinds = (FLOW, TASKS, JOB, CLIFF)
+    if set(entry) not in kinds:
+        return f"needs {', or '.join(' and '.join(sorted(kind)) for kind in kinds)}, and nothing else"
     if not entry["reason"].strip():
         return "needs a reason"
+    if entry.get("job") not in [None] + [job.name for job in JOBS]:
+        return f"there is no job '{entry['job']}'"
     if is_flow(entry):
         return None if entry["instructions"] > 0 else "needs instructions above 0"
     if entry["of"] not in table or set(table[entry["of"]]) != FLOW:
@@ -56,12 +68,12 @@ def read(path):
     return table
 
 
-def judge(flow, granted, counted):
+def judge(flow, granted, counted, unit="tree"):
     """What is wrong, in words, or None."""
     share = counted / granted - 1
     if abs(share) <= TOLERANCE:
         return None
-    found = f"{flow}: {counted:.0f} instructions a tree, {granted} are granted ({share:+.1%})"
+    found = f"{flow}: {counted:.0f} instructions a {unit}, {granted} are granted ({share:+.1%})"
     if share > 0:
         return f"{found}: find out why; if it is worth it, bench/budget.toml grants them with a reason, in the same commit"
     return f"{found}: write it down in bench/budget.toml, in the same commit"
@@ -74,7 +86,27 @@ def judge_cliff(name, entry, times):
     return f"{name}: {times:.2f} times the instructions of {entry['of']}, at most {entry['most']} are granted"
 
 
+def first_lines(job, folder):
+    """The paths of the job's input, cut after so many lines."""
+    paths = []
+    for count in LINES:
+        paths.append(os.path.join(folder, f"{job.name}-{count}"))
+        with open(os.path.join(folder, "data", job.given), "rb") as given, open(paths[-1], "wb") as cut:
+            cut.writelines(itertools.islice(given, count))
+    return paths
+
+
+def count_job(name):
+    folder = os.path.join(measured.PROGRAMS, "budget")
+    job = next(job for job in JOBS if job.name == name)
+    command, out = [os.path.join(measured.PROGRAMS, "gale_bench_job"), job.topology], os.path.join(folder, name + "-out")
+    few, many = (measured.instructions_of_run(command + [path, out], folder) for path in first_lines(job, folder))
+    return (many - few) / (LINES[1] - LINES[0])
+
+
 def count(name, entry):
+    if "job" in entry:
+        return count_job(entry["job"])
     flow, tasks = entry.get("flow", name), entry.get("tasks")
     few = TREES.get(flow, 40_000)
     options = {"flow": flow, **({"tasks": tasks, "spouts": tasks} if tasks else {})}
@@ -103,26 +135,44 @@ def tell(name, entry, counted):
     """Prints the entry's line. What is wrong, in words, or None."""
     if is_flow(entry):
         print(f"  {name:26}{counted:9,.0f} of {entry['instructions']:,}", flush=True)
-        return judge(name, entry["instructions"], counted)
+        return judge(name, entry["instructions"], counted, "line" if "job" in entry else "tree")
     reached = "reached" if counted <= entry["most"] else "not reached"
     print(f"  {name:26}{counted:9.2f} times {entry['of']} (at most {entry['most']}: {reached}; {entry['times']} when it"
           f" was written down; {entry['check']})", flush=True)
     return judge_cliff(name, entry, counted)
 
 
-def main(names):
-    table = read(os.path.join(measured.HERE, "budget.toml"))
+def record(counted, path=TOML):
+    """Writes {name: instructions} into the table, and nothing else of it anew."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    for name, instructions in counted.items():
+        text = re.sub(rf"(^\[{re.escape(name)}\]\n(?:(?!\[).*\n)*?instructions = )\d+", rf"\g<1>{instructions:.0f}", text, flags=re.MULTILINE)
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(path + ".new", path)
+
+
+def main(words):
+    table = read(TOML)
+    names = [word for word in words if word != "--record"]
     unknown = [name for name in names if name not in table]
     if unknown:
         measured.say(f"no budget for '{unknown[0]}'; there are {', '.join(table)}")
         return 2
     if not measured.has_valgrind():
         return 2
-    os.environ["GLIBC_TUNABLES"] = MODEST
+    os.environ.update(measured.MODEST)
     wanted = {name: table[name] for name in names or table}
+    if any("job" in entry for entry in wanted.values()):
+        os.makedirs(os.path.join(measured.PROGRAMS, "budget"), exist_ok=True)
+        make(os.path.join(measured.PROGRAMS, "budget", "data"), MEGABYTES)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         counts = count_all(wanted, pool)
         wrong = [tell(name, entry, counts[name]()) for name, entry in wanted.items()]
+    if "--record" in words:
+        record({name: counts[name]() for name, entry in wanted.items() if is_flow(entry)})
+        return 0
     wrong = [text for text in wrong if text]
     for text in wrong:
         measured.say(text)

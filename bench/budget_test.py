@@ -109,6 +109,19 @@ class Table(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, why):
                 budget.read(file.name)
 
+    def test_what_was_counted_is_written_down_and_nothing_else_changes(self):
+        table = '# Why.\n[a]\ninstructions = 10\nreason = "r"\n\n[b]\njob = "words"\ninstructions = 20\nreason = "r [c]"\n'
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "budget.toml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(table)
+            budget.record({"b": 30.4}, path)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read(), table.replace("20", "30"))
+
+    def test_a_job_that_is_not_there_is_refused(self):
+        self.refuses('[j]\njob = "wrods"\ninstructions = 1\nreason = "why"\n', r"\[j\] there is no job 'wrods'")
+
     def test_a_budget_without_a_reason_is_refused_by_name(self):
         self.refuses('[a-flow]\ninstructions = 5\nreason = " "\n', r"\[a-flow\] needs a reason")
         self.refuses('[a-flow]\nreason = "why"\n', r"\[a-flow\] needs instructions and reason")

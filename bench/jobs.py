@@ -2,9 +2,12 @@
 """Whole jobs: gale on one executor and on two beside a hand-written program and what else people use, on the same inputs of 100 MB (quick: 10). All
 take turns, and must find the same.
 
-usage: jobs.py [full|quick] [JOB ...]          (script/bench builds first, and calls this)
+usage: jobs.py [full|quick] [JOB ...] [--readme]          (script/bench builds first, and calls this)
 
-Peers that are lacking are skipped aloud: mawk and jq (Debian), orjson, DuckDB and Polars (PyPI, put into a folder below build), simdjson (Debian), Benthos (Go)."""
+--readme measures nothing: it writes the table of bench/results/jobs.json (of what `full` measured last) into README.md.
+
+Peers that are lacking are skipped aloud: mawk and jq (Debian), orjson, DuckDB and Polars (PyPI, put into a folder below build), simdjson (Debian), Benthos
+(Go), timely (cargo)."""
 
 import json
 import os
@@ -16,42 +19,10 @@ import measured
 import run
 from example import Whole
 from jobs.data import make
-from measured import ROOT, say
+from jobs.table import BENTHOS, FOLDER, GALE, HERE, JOBS, SIMDJSON, TIMELY
+from measured import say
 
-FOLDER = os.path.join(measured.PROGRAMS, "jobs")
-HERE = os.path.join(ROOT, "bench/jobs")
-GALE = os.path.join(ROOT, "build/gale")
 PACKAGES = os.path.join(FOLDER, "python")
-WORDS = "{for(i=1;i<=NF;i++)c[$i]++}END{for(w in c)print w\"\\t\"c[w]}"
-STATUS = "END{for(s in c)print s\"\\t\"c[s]}"
-KV = "{for(i=1;i<=NF;i++){n=index($i,\"=\");k=substr($i,1,n-1);if(k==\"status\")s=substr($i,n+1)}c[s]++}" + STATUS
-JQ = "{ts,host,path,status,bytes,latency_ms}"
-
-
-class Job:
-    """A job: its input, gale's file, the limit, and peers that write to their standard output."""
-
-    def __init__(self, name, given, limit, python=(), **pipes):
-        self.name, self.given, self.limit, self.python, self.pipes = name, given, limit, python, pipes
-
-    @property
-    def topology(self):
-        shipped = self.name in ("words", "keys")
-        return os.path.join(ROOT, "examples/word-count/topology.yaml") if shipped else os.path.join(HERE, self.name + ".yaml")
-
-
-COUNT, JOBS_C = os.path.join(measured.PROGRAMS, "gale_bench_count"), os.path.join(measured.PROGRAMS, "gale_bench_jobs")
-SIMDJSON = os.path.join(FOLDER, "simdjson")
-JOBS = [
-    Job("words", "words.txt", [COUNT], ("python",), mawk=["mawk", WORDS]),
-    Job("keys", "keys.txt", [COUNT], ("python",), mawk=["mawk", WORDS]),
-    Job("json", "requests.json", [SIMDJSON], ("python", "orjson", "duckdb", "polars")),
-    Job("json-lines", "requests.json", None, ("python", "orjson"), jq=["jq", "-c", JQ]),
-    Job("csv", "requests.csv", [JOBS_C, "csv"], ("python", "duckdb", "polars"), mawk=["mawk", "-F,", "NR>1{c[$5]++}" + STATUS]),
-    Job("kv", "requests.kv", [JOBS_C, "kv"], (), mawk=["mawk", KV]),
-    Job("regex", "access.log", None, ("python",)),
-    Job("log", "access.log", [JOBS_C, "log"], (), mawk=["mawk", "{c[$9]++}" + STATUS]),
-]
 
 
 class Piped(Whole):
@@ -84,6 +55,39 @@ def build_simdjson():
         say("skipped: simdjson, which is not installed (libsimdjson-dev)")
 
 
+def build(program, command, folder, lacking):
+    """A peer's program, built by its own tool; aloud where that cannot be."""
+    if os.path.exists(program):
+        return
+    if not shutil.which(command[0]):
+        say(f"skipped: {lacking}, as there is no {command[0]}")
+        return
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    if done.returncode:
+        say(f"skipped: {lacking}, which {command[0]} did not build: {done.stderr.strip()[-300:]}")
+
+
+def build_peers(chosen):
+    if any(job.benthos for job in chosen):
+        build(BENTHOS, ["go", "build", "-mod=readonly", "-o", BENTHOS, "."], os.path.join(HERE, "benthos"), "Benthos")
+    if any(job.timely for job in chosen):
+        command = ["cargo", "build", "--release", "--locked", "--quiet", "--target-dir", os.path.join(FOLDER, "timely")]
+        build(TIMELY, command, os.path.join(HERE, "timely"), "timely")
+
+
+class Benthos(Whole):
+    """Its file has the paths from the environment."""
+
+    def trial(self):
+        os.environ["OUTPUT"] = self.result
+        return Whole(self.name, self.command[:-1], self.command[-1]).trial()
+
+
+def benthos(job, given, result):
+    os.environ["INPUT"] = given
+    return Benthos("benthos", [BENTHOS, "-c", os.path.join(HERE, "benthos", job.name + ".yaml")], result)
+
+
 def gale(job, given, executors, folder):
     command = [GALE, "run", job.topology, "-q", "--no-control", "-j", str(executors), "--input", given, "--overwrite", "--output"]
     return Whole(f"gale -j {executors}", command, os.path.join(folder, f"{job.name}-gale-{executors}"))
@@ -99,6 +103,10 @@ def subjects(job, data, folder):
     for peer in job.python:
         if peer == "python" or os.path.isdir(os.path.join(PACKAGES, peer)):
             programs.append(Whole(peer, [sys.executable, os.path.join(HERE, "peers.py"), peer, job.name, given], result(peer)))
+    if job.timely and os.path.exists(TIMELY):
+        programs.append(Whole("timely", [TIMELY, job.name, given], result("timely")))
+    if job.benthos and os.path.exists(BENTHOS):
+        programs.append(benthos(job, given, result("benthos")))
     for name, command in job.pipes.items():
         if shutil.which(command[0]):
             programs.append(Piped(name, command + [given], result(name)))
@@ -110,6 +118,8 @@ def subjects(job, data, folder):
 def found(job, program):
     """What it found, in an order and a form that all have in common."""
     lines = program.found()
+    if job.name in ("words", "keys") and (program.name == "limit" or program.name.startswith("gale")):
+        return sorted(line.replace(b"\\\\", b"\\") for line in lines)  # they write a backslash as two
     if job.name == "json-lines":
         number = lambda digits: round(float(digits), 6)  # jq writes 15.0 as 15
         return sorted(json.dumps(json.loads(line, parse_float=number, parse_int=number), sort_keys=True) for line in lines)
@@ -133,10 +143,12 @@ def print_table(job, figures, events):
 
 def lines_of(job, name):
     """Of configuration, without blank lines and comments."""
-    if not name.startswith("gale"):
+    written = {"timely": os.path.join(HERE, "timely/src/main.rs"), "benthos": os.path.join(HERE, "benthos", job.name + ".yaml")}
+    path = job.topology if name.startswith("gale") else written.get(name)
+    if not path:
         return None
-    with open(job.topology, encoding="utf-8") as file:
-        return sum(bool(line.strip()) and not line.lstrip().startswith("#") for line in file)
+    with open(path, encoding="utf-8") as file:
+        return sum(bool(line.strip()) and not line.lstrip().startswith(("#", "//")) for line in file)
 
 
 def summary(job, name, trials):
@@ -156,6 +168,36 @@ def measure(job, data, plan, line):
     return {name: summary(job, name, found_trials) for name, found_trials in trials.items()}
 
 
+# --- The table of README.md ---
+
+BEGIN, END = "<!-- script/bench jobs --readme: begin -->", "<!-- end -->"
+
+
+def readme_table(found):
+    """A row a job: ns a line, of the limit, of gale, and of each peer that was there."""
+    peers = sorted({name for figures in found["jobs"].values() for name in figures} - {"limit", "gale -j 1", "gale -j 2"})
+    heads = ["job", "by hand", "gale", "gale, two executors"] + peers
+    rows = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
+    for job, figures in found["jobs"].items():
+        cells = [f"{figures[name]['median'] * 1e9 / found['lines'][job]:,.0f}" if name in figures else ""
+                 for name in ["limit", "gale -j 1", "gale -j 2"] + peers]
+        rows.append(f"| {job} | {' | '.join(cells)} |")
+    return f"ns a line, whole runs over {found['megabytes']} MB, medians; commit {found['commit']}.\n\n" + "\n".join(rows)
+
+
+def write_readme(results, page):
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    if BEGIN not in text or END not in text:
+        return f"{page} has no lines '{BEGIN}' and '{END}' between which the table goes"
+    before, after = text.split(BEGIN, 1)[0], text.split(BEGIN, 1)[1].split(END, 1)[1]
+    with open(results, encoding="utf-8") as file:
+        table = readme_table(json.load(file))
+    with open(page, "w", encoding="utf-8") as file:
+        file.write(f"{before}{BEGIN}\n{table}\n{END}{after}")
+    return 0
+
+
 def count_lines(path):
     with open(path, "rb") as file:
         return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
@@ -163,6 +205,8 @@ def count_lines(path):
 
 def main(words):
     names = [job.name for job in JOBS]
+    if "--readme" in words:
+        return write_readme(os.path.join(measured.HERE, "results/jobs.json"), os.path.join(measured.ROOT, "README.md"))
     plan = run.plan_of([word for word in words if word not in names])
     if not plan:
         return __doc__
@@ -173,15 +217,17 @@ def main(words):
     install({peer for job in chosen for peer in job.python} - {"python"})
     os.environ["PYTHONPATH"] = PACKAGES
     build_simdjson()
+    build_peers(chosen)
     results, line = {}, measured.Line()
+    lines = {job.name: count_lines(os.path.join(data, job.given)) for job in chosen}
     for job in chosen:
         figures = measure(job, data, plan, line)
         if figures:
             results[job.name] = figures
-            print_table(job, figures, count_lines(os.path.join(data, job.given)))
+            print_table(job, figures, lines[job.name])
     line.end()
     run.write(os.path.join(plan.folder, "jobs.json"),
-              {"commit": measured.commit(), "machine": measured.machine(), "megabytes": megabytes, "jobs": results})
+              {"commit": measured.commit(), "machine": measured.machine(), "megabytes": megabytes, "lines": lines, "jobs": results})
     print(measured.conditions(load))
     return 0 if len(results) == len(chosen) else 1
 

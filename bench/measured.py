@@ -17,6 +17,8 @@ PROGRAMS = os.path.join(ROOT, "build/bench")
 NEAR_NS = 200  # a cache line there and back, at most
 PATIENCE = 90  # seconds that a program may take beyond its trial, a virtual machine's start included
 LACKS_FLOW = 3  # exit status
+# A processor that can do little: the C library takes another memcpy on another one otherwise.
+MODEST = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX,-AVX2,-AVX512F,-AVX512VL,-EVEX,-ERMS,-FSRM,-SSE4_2,-SSSE3"}
 
 
 def say(text):
@@ -176,6 +178,17 @@ def instructions(command, options, trees, cache=False):
     numbers = [int(word) for word in collected[0]]
     misses = sum(numbers[7:9]) if cache else None  # Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw
     return numbers[0], misses, json.loads(done.stdout.splitlines()[-1])["trees"]
+
+
+def instructions_of_run(command, folder):
+    """Instructions of a whole run of a program, all threads, by callgrind: without the randomness of addresses, in an environment of its own."""
+    environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": folder, "TMPDIR": folder, **MODEST}
+    tool = ["setarch", "-R", "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    done = subprocess.run(tool + command, capture_output=True, text=True, check=False, env=environment, cwd=folder, stdin=subprocess.DEVNULL)
+    collected = [line.split(":")[1].split() for line in done.stderr.splitlines() if "Collected" in line]
+    if done.returncode or not collected:
+        raise RuntimeError(f"valgrind {' '.join(command)}: {done.stderr[-400:]}")
+    return int(collected[0][0])
 
 
 def per_tree(command, options, few, many, cache=False):

@@ -115,7 +115,7 @@ def instructions(entries):
     """Counted as the budget is."""
     if not measured.has_valgrind():
         return [Finding(f"{entry['flow']}, instructions", None, "", entry["most"], entry["aim"]) for entry in entries]
-    os.environ["GLIBC_TUNABLES"] = budget.MODEST
+    os.environ.update(measured.MODEST)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         counts = list(pool.map(lambda entry: budget.count(entry["flow"], {}), entries))
     del os.environ["GLIBC_TUNABLES"]

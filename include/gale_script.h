@@ -22,6 +22,17 @@ GALE_BEGIN
 
 enum { GALE_SCRIPT_FIELDS_MAX = 32, GALE_SCRIPT_EXPRESSIONS_MAX = 32 };
 
+/* A name, and the types that its values may have: the bit 1 << type for each gale_type, null left out. */
+typedef struct gale_typed_name {
+    gale_str name;
+    uint32_t types;
+} gale_typed_name;
+
+/* The types that the values of an expression may have, as far as they can be derived from the text; all bits but null's
+ * where they cannot, as of a block, or of no expression. Of two names that are equal the later one counts. Any thread.
+ * */
+GALE_API uint32_t gale_expression_types(const char *expression, const gale_typed_name *names, size_t count);
+
 /* Passes on what is so: all but null and false. Output: the fields. Simple. */
 typedef struct gale_filter_options {
     size_t size;

@@ -305,13 +305,15 @@ typedef struct gale_dedupe_options {
 } gale_dedupe_options;
 GALE_API GALE_MUST_USE int gale_dedupe_bolt(const gale_dedupe_options *options, gale_bolt *ret_bolt, gale_error *error);
 
-/* Tells what is late, by the time that tuples carry (i64, seconds). A tuple whose time is at most `lateness_seconds`
- * behind the newest that came before it, or with it, goes on. A later one goes to the stream "late", with two fields
- * more: how many seconds it is behind, and how many late ones there were, this one included; when nobody subscribes, the
+/* Tells what is late, by the time that tuples carry (i64 or f64 seconds since 1970, years 1824 to 2115). A tuple whose
+ * time is at most `lateness_seconds` behind the newest that came before it, or with it, goes on. A later one goes to
+ * the stream "late", with two fields
+ * more: how many seconds it is behind (f64 where they are not whole), and how many late ones there were, this one
+ *       included; when nobody subscribes, the
  * first is logged at once, and their number at 10, 100, 1,000... and at the end. Whenever the newest time moves, the
- * stream "watermark" says so before that tuple: (mark, newest): from now on no tuple that is older than `mark` goes on.
- * It must be one task, and decides by the order in which tuples come: a clock that runs ahead in the input makes all
- * others late. A late tuple that is replayed is told again. Simple. */
+ * stream "watermark" says so before that tuple: (mark, newest), whole seconds, rounded down: from now on no tuple that
+ * is older than `mark` goes on. It must be one task, and decides by the order in which tuples come: a clock that runs
+ * ahead in the input makes all others late. A late tuple that is replayed is told again. Simple. */
 typedef struct gale_event_time_options {
     size_t size;
     const char *time;         /* the field; NULL: "time" */
@@ -383,7 +385,7 @@ typedef struct gale_window_options {
     const char *aggregates; /* at most 32 */
     double length;          /* seconds, 0.001 to 1e9; whole ones by the tuples' time */
     double slide;           /* at most the length; 0: the length */
-    const char *time;       /* the field of the tuples' time (i64, seconds); NULL: by the clock */
+    const char *time;       /* the field of the tuples' time (i64 or f64, seconds); NULL: by the clock */
     int32_t emit;           /* a gale_window_emit */
     double
         tick; /* seconds between two ticks, at which it is looked what has ended or changed; 0: the slide, 1 at most */

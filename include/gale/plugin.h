@@ -24,6 +24,9 @@ GALE_BEGIN
  * public headers. What is in another order, or means something else, has another name than gale_plugin_v1. */
 #define GALE_PLUGIN_ABI 1
 
+/* Types are words with blanks between them: int, float, bool, string, bytes, list, map. A file in which a field can have
+ * none of those that a parameter takes is refused, as every tuple would fail. "late.behind float" is of the stream `late`. */
+
 /* --- Parameters --------------------------------------------------------------------------------------------------- */
 
 /* What a file may give, and as which gale_type it comes. */
@@ -68,6 +71,7 @@ typedef struct gale_param {
     const char *unit;    /* "lines", "a second"; NULL: none */
     const char *example; /* a value, as it stands in a file; NULL: none worth showing */
     const char *also;    /* another name that files may use, or NULL */
+    const char *takes;   /* types of the fields that it names, "int float"; NULL: any */
 } gale_param;
 
 /* --- What a file gives -------------------------------------------------------------------------------------------- */
@@ -165,7 +169,8 @@ typedef struct gale_class {
     const char *keys;    /* the keys of the configuration that it reads, separated by blanks, or NULL */
     int (*make_spout)(void *user, const gale_args *args, gale_spout *ret_spout, gale_error *error);
     int (*make_bolt)(void *user, const gale_args *args, gale_bolt *ret_bolt, gale_error *error);
-    void *user; /* given to them */
+    void *user;        /* given to them */
+    const char *types; /* of fields that it makes, "partition int, bad.line string"; NULL: not known */
 } gale_class;
 
 /* --- The plugin --------------------------------------------------------------------------------------------------- */
@@ -190,17 +195,20 @@ typedef struct gale_plugin {
 /* A table, the size of its rows, and how many there are: the three fields that say so, in this order. */
 #define GALE_TABLE(rows) (rows), sizeof((rows)[0]), sizeof(rows) / sizeof((rows)[0])
 
-/* A row of a table of parameters: in order, with all that the second has. In C, designated initialisers say the same. */
+/* A row of a table of parameters: in order, with types of fields, or with all that the third has. In C, designated
+ * initialisers say the same. */
 #define GALE_PARAM(name, type, fallback, text)                                                                         \
-    { (name), (type), 0, (fallback), (text), 0, 0, NULL, NULL, NULL, NULL }
+    { (name), (type), 0, (fallback), (text), 0, 0, NULL, NULL, NULL, NULL, NULL }
+#define GALE_PARAM_TAKES(name, type, fallback, text, roles, takes, example)                                            \
+    { (name), (type), (roles), (fallback), (text), 0, 0, NULL, NULL, (example), NULL, (takes) }
 #define GALE_PARAM_MORE(name, type, fallback, text, roles, min, max, words, unit, example)                             \
-    { (name), (type), (roles), (fallback), (text), (min), (max), (words), (unit), (example), NULL }
+    { (name), (type), (roles), (fallback), (text), (min), (max), (words), (unit), (example), NULL, NULL }
 
 /* A row of a table of classes; `outputs` as in gale_class. */
 #define GALE_SPOUT_CLASS(name, text, params, outputs, make)                                                            \
-    { (name), GALE_CLASS_SPOUT, 0, (text), GALE_TABLE(params), NULL, (outputs), NULL, (make), NULL, NULL }
+    { (name), GALE_CLASS_SPOUT, 0, (text), GALE_TABLE(params), NULL, (outputs), NULL, (make), NULL, NULL, NULL }
 #define GALE_BOLT_CLASS(name, text, params, outputs, make)                                                             \
-    { (name), GALE_CLASS_BOLT, 0, (text), GALE_TABLE(params), NULL, (outputs), NULL, NULL, (make), NULL }
+    { (name), GALE_CLASS_BOLT, 0, (text), GALE_TABLE(params), NULL, (outputs), NULL, NULL, (make), NULL, NULL }
 
 /* A gale_plugin. */
 #define GALE_PLUGIN_INIT(name, version, prefix, license, text, classes)                                                \

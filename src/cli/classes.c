@@ -25,6 +25,10 @@ static void say_type(const gx_param *param, gx_buf *out) {
         gx_buf_format(out, "one of: %s", param->words);
     else
         gx_buf_add_text(out, gx_param_type_name(param->type));
+    uint32_t types;
+    char room[GX_TYPES_WORDS];
+    if (param->takes && gx_types_read(gx_str(param->takes), &types))
+        gx_buf_format(out, ": %s", gx_types_text(types, room));
     say_range(param, out);
     if (param->unit) gx_buf_format(out, ", in %s", param->unit);
 }

@@ -16,7 +16,7 @@
 #include "base/port.h"
 
 #define GX_WINDOW_LENGTH_MAX (INT64_C(1) << 60)
-#define GX_WINDOW_TIME_MAX (INT64_C(1) << 61)
+#define GX_WINDOW_TIME_MAX (INT64_C(1) << 62)
 
 typedef struct gx_window_shape {
     int64_t length;

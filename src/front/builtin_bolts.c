@@ -8,11 +8,11 @@
 
 #define KEY_ROW                                                                                                        \
     GX_ROW(FIELD, "key", "", "the field whose values it counts; none: the first. A FIELDS grouping goes by the same",  \
-           .also = "field", .roles = GX_PARAM_KEY | GX_PARAM_INPUT, .example = "word")
+           .also = "field", .roles = GX_PARAM_KEY | GX_PARAM_INPUT, .nth = 1, .example = "word")
 
 #define LINE_ROW                                                                                                       \
     GX_ROW(FIELD, "field", "", "the field that has the lines; none: the first", .also = "key",                         \
-           .roles = GX_PARAM_INPUT, .example = "line")
+           .roles = GX_PARAM_INPUT, .takes = GX_TEXT, .nth = 1, .example = "line")
 
 static const gx_param split_params[] = {
     GX_ROW(BOOL, "lowerCase", "false", "ASCII letters become small"),
@@ -70,7 +70,7 @@ static const gx_param intermediate_params[] = {
     GX_ROW(WHOLE, "emitFrequencyInSeconds", "2", "how often the rankings are emitted", .unit = "seconds"),
     GX_ROW(FIELD, "key", "", "the field that is ranked; none: the first", .roles = GX_PARAM_INPUT, .example = "host"),
     GX_ROW(FIELD, "value", "", "the field that it is ranked by, whole numbers; none: the second",
-           .roles = GX_PARAM_INPUT, .example = "bytes"),
+           .roles = GX_PARAM_INPUT, .takes = "int", .nth = 2, .example = "bytes"),
     GX_ROW(FIELDS, "fields", "",
            "the fields that follow in the ranking; none: all others, or with `key` or `value` none",
            .roles = GX_PARAM_INPUT, .example = "[agent]"),
@@ -105,8 +105,8 @@ static int make_total(const gx_args *args, gale_bolt *ret, gale_error *error) {
 
 static const gx_param access_log_params[] = {
     GX_ROW(FIELD, "field", "", "the field that has the lines; none: the first", .roles = GX_PARAM_INPUT,
-           .example = "line"),
-    GX_ROW(FIELDS, "keep", "", "fields that go out before those of the line", .roles = GX_PARAM_INPUT,
+           .takes = GX_TEXT, .nth = 1, .example = "line"),
+    GX_ROW(FIELDS, "keep", "", "fields that go out before those of the line", .roles = GX_PARAM_INPUT | GX_PARAM_PASSES,
            .example = "[file]"),
 };
 
@@ -118,10 +118,10 @@ static int make_access_log(const gx_args *args, gale_bolt *ret, gale_error *erro
 }
 
 static const gx_param dedupe_params[] = {
-    GX_ROW(FIELDS, "key", NULL, "the fields that duplicates have in common", .roles = GX_PARAM_KEY | GX_PARAM_INPUT,
-           .example = "[host, agent]"),
+    GX_ROW(FIELDS, "key", NULL, "the fields that duplicates have in common",
+           .roles = GX_PARAM_KEY | GX_PARAM_INPUT | GX_PARAM_PASSES, .example = "[host, agent]"),
     GX_ROW(FIELDS, "output", "", "the fields that it emits; none: those of the key",
-           .roles = GX_PARAM_INPUT | GX_PARAM_OUTPUT, .example = "[host, agent, time]"),
+           .roles = GX_PARAM_INPUT | GX_PARAM_OUTPUT | GX_PARAM_PASSES, .example = "[host, agent, time]"),
     GX_ROW(FIELDS, "identity", "", "fields that tell a tuple that is replayed from a duplicate",
            .roles = GX_PARAM_INPUT, .example = "[offset]"),
     GX_ROW(SECONDS, "horizonSeconds", "600", "how long a key is remembered", .roles = GX_PARAM_ABOVE,
@@ -144,12 +144,12 @@ static int make_dedupe(const gx_args *args, gale_bolt *ret, gale_error *error) {
 }
 
 #define TIME_ROW                                                                                                       \
-    GX_ROW(FIELD, "time", "time", "the field that has a tuple's time, in seconds",                                     \
-           .roles = GX_PARAM_INPUT | GX_PARAM_TIME)
+    GX_ROW(FIELD, "time", "time", "the field that has a tuple's time, in seconds since 1970, perhaps with a fraction", \
+           .roles = GX_PARAM_INPUT | GX_PARAM_TIME, .takes = GX_NUMBER)
 
 static const gx_param event_time_params[] = {
-    GX_ROW(FIELDS, "output", NULL, "the fields that it emits", .roles = GX_PARAM_INPUT | GX_PARAM_OUTPUT,
-           .example = "[time, host]"),
+    GX_ROW(FIELDS, "output", NULL, "the fields that it emits",
+           .roles = GX_PARAM_INPUT | GX_PARAM_OUTPUT | GX_PARAM_PASSES, .example = "[time, host]"),
     TIME_ROW,
     GX_ROW(WHOLE, "latenessSeconds", "0", "how far a tuple may be behind the newest one", .unit = "seconds"),
 };
@@ -198,9 +198,11 @@ static const gx_param window_params[] = {
     GX_ROW(SECONDS, "slide", "", "how long after the one before it the next window ends; by default its length",
            .example = "10s"),
     GX_ROW(FIELDS, "key", "", "the fields whose values have windows of their own; by default one window is for all",
-           .roles = GX_PARAM_KEY | GX_PARAM_KEYLESS | GX_PARAM_INPUT, .example = "[path]"),
-    GX_ROW(FIELD, "time", "", "the field of the tuples' own time, in whole seconds; by default windows go by the clock",
-           .roles = GX_PARAM_INPUT | GX_PARAM_TIME, .example = "time"),
+           .roles = GX_PARAM_KEY | GX_PARAM_KEYLESS | GX_PARAM_INPUT | GX_PARAM_PASSES, .example = "[path]"),
+    GX_ROW(FIELD, "time", "",
+           "the field of the tuples' own time, in seconds since 1970, perhaps with a fraction; by default windows go "
+           "by the clock",
+           .roles = GX_PARAM_INPUT | GX_PARAM_TIME, .takes = GX_NUMBER, .example = "time"),
     GX_ROW(WORD, "emit", "close", "each window once when it has ended, or its row whenever it changes, at ticks",
            .words = "close change"),
     GX_ROW(TEXT, "having", "", "an expression over a row's fields; rows of which it is not true are not told",
@@ -260,40 +262,53 @@ static int make_window(const gx_args *args, gale_bolt *ret, gale_error *error) {
 /* clang-format off */
 static const gx_class classes[] = {
     { .name = "gale.bolt.Split", BOLT, GX_PARAMS(split_params),
-      .outputs = "word", .text = "splits a line into words", .make_bolt = make_split },
+      .outputs = "word", .types = "word string bytes", .text = "splits a line into words", .make_bolt = make_split },
     { .name = "gale.bolt.Count", .aliases = { "org.apache.storm.testing.TestWordCounter" }, BOLT,
       GX_PARAMS(count_params),
-      .outputs = "word, count", .text = "counts equal values of a field", .make_bolt = make_count, .remembers = true },
+      .outputs = "word, count", .types = "word @key, count int",
+      .text = "counts equal values of a field", .make_bolt = make_count, .remembers = true },
     { .name = "gale.bolt.RollingCount", .aliases = { "org.apache.storm.starter.bolt.RollingCountBolt" }, BOLT,
       GX_PARAMS(rolling_params),
-      .outputs = "obj, count, actualWindowLengthInSeconds", .text = "counts over a sliding window",
+      .outputs = "obj, count, actualWindowLengthInSeconds",
+      .types = "obj @key, count int, actualWindowLengthInSeconds int", .text = "counts over a sliding window",
       .make_bolt = make_rolling, .remembers = true },
     { .name = "gale.bolt.RollingCountAgg", .aliases = { "org.apache.storm.starter.bolt.RollingCountAggBolt" }, BOLT,
-      .outputs = "obj, count", .text = "sums what several rolling counters say of an object",
+      .outputs = "obj, count", .types = "count int", .text = "sums what several rolling counters say of an object",
       .make_bolt = make_rolling_agg, .remembers = true },
     { .name = "gale.bolt.IntermediateRankings", .aliases = { "org.apache.storm.starter.bolt.IntermediateRankingsBolt" },
       BOLT, GX_PARAMS(intermediate_params),
-      .outputs = "rankings", .text = "ranks what one task sees", .make_bolt = make_intermediate, .remembers = true },
+      .outputs = "rankings", .types = "rankings list",
+      .text = "ranks what one task sees", .make_bolt = make_intermediate, .remembers = true },
     { .name = "gale.bolt.TotalRankings", .aliases = { "org.apache.storm.starter.bolt.TotalRankingsBolt" }, BOLT,
       GX_PARAMS(ranking_params),
-      .outputs = "rankings", .text = "merges rankings into one", .make_bolt = make_total, .remembers = true },
+      .outputs = "rankings", .types = "rankings list",
+      .text = "merges rankings into one", .make_bolt = make_total, .remembers = true },
     { .name = "gale.bolt.AccessLog", BOLT, GX_PARAMS(access_log_params),
       .outputs = "host, user, time, request, status, bytes, referer, agent, method, path, query, protocol",
+      .types = "host string bytes, user string bytes, time int, request string bytes, status int, bytes int, "
+               "referer string bytes, "
+               "agent string bytes, method string bytes, path string bytes, query string bytes, protocol string bytes, "
+               "bad.line string bytes, bad.problem string",
       .text = "reads lines of an access log; what is none goes to the stream `bad` (line, problem)",
       .make_bolt = make_access_log },
     { .name = "gale.bolt.Dedupe", BOLT, GX_PARAMS(dedupe_params),
       .text = "passes a tuple on when its key is new", .make_bolt = make_dedupe, .remembers = true },
     { .name = "gale.bolt.EventTime", BOLT, GX_PARAMS(event_time_params),
+      .types = "late.behind int float, late.late int, watermark.mark int, watermark.newest int",
       .text = "sends what is late by its own time to the stream `late`, and tells the stream `watermark`",
       .make_bolt = make_event_time, .remembers = true },
     { .name = "gale.bolt.Unique", BOLT, GX_PARAMS(unique_params), .apart = "watermark",
-      .outputs = "window, start, new", .text = "counts different keys in windows of the tuples' own time",
+      .outputs = "window, start, new",
+      .types = "window int, start int, new int, watermark.mark int, watermark.task int, watermark.tasks int",
+      .text = "counts different keys in windows of the tuples' own time",
       .make_bolt = make_unique, .remembers = true },
     { .name = "gale.bolt.UniqueTotal", BOLT, GX_PARAMS(unique_total_params),
-      .outputs = "window, start, count", .text = "adds up what the tasks of a Unique bolt say, each window once",
+      .outputs = "window, start, count",
+      .types = "window int, start int, count int, now.window int, now.start int, now.count int",
+      .text = "adds up what the tasks of a Unique bolt say, each window once",
       .make_bolt = make_unique_total, .remembers = true },
     { .name = "gale.bolt.Window", BOLT, GX_PARAMS(window_params), .apart = "watermark",
-      .outputs = "start, end, count",
+      .outputs = "start, end, count", .types = "start int float, end int float",
       .text = "aggregates of tumbling and sliding windows, by key; the key's fields, start, end, then one for each aggregate",
       .make_bolt = make_window, .remembers = true },
 };

@@ -232,7 +232,8 @@ static int make_sink(const gx_args *args, gale_bolt *ret, gale_error *error) {
 /* clang-format off */
 static const gx_class spouts[] = {
     { .name = "gale.spout.Exec", .kind = GX_CLASS_SPOUT, GX_PARAMS(spout_params), .keys = "gale.rate",
-      .outputs = "line", .text = "emits the lines that a command writes, tracked", .make_spout = make_spout },
+      .outputs = "line", .types = "line string bytes, number int",
+      .text = "emits the lines that a command writes, tracked", .make_spout = make_spout },
 };
 static const gx_class sinks[] = {
     { .name = "gale.bolt.ExecSink", .kind = GX_CLASS_BOLT, GX_PARAMS(sink_params),

@@ -250,16 +250,26 @@ static int make_udp_sink(const gx_args *args, gale_bolt *ret, gale_error *error)
     return gale_net_sink_bolt(&options, ret, error);
 }
 
+#define SENT_TYPES "peer string, number int, received float"
+
 /* clang-format off */
 static const gx_class classes[] = {
     { .name = "gale.spout.Tcp", .kind = GX_CLASS_SPOUT, GX_PARAMS(tcp_params), .keys = "gale.rate", .outputs = "line",
+      .types = "line string bytes, " SENT_TYPES,
       .text = "emits the records that come by TCP connections, tracked", .make_spout = make_tcp },
     { .name = "gale.spout.Udp", .kind = GX_CLASS_SPOUT, GX_PARAMS(udp_params), .keys = "gale.rate", .outputs = "line",
-      .text = "emits the datagrams that come to a UDP port, tracked, and tells how many were lost", .make_spout = make_udp },
+      .types = "line string bytes, " SENT_TYPES,
+      .text = "emits the datagrams that come to a UDP port, tracked, and tells how many were lost",
+      .make_spout = make_udp },
     { .name = "gale.spout.Unix", .kind = GX_CLASS_SPOUT, GX_PARAMS(unix_params), .keys = "gale.rate", .outputs = "line",
+      .types = "line string bytes, " SENT_TYPES,
       .text = "emits the records that come to a UNIX socket, tracked", .make_spout = make_unix },
     { .name = "gale.spout.Syslog", .kind = GX_CLASS_SPOUT, GX_PARAMS(syslog_params), .keys = "gale.rate",
       .outputs = "facility, severity, time, host, app, procid, msgid, data, message",
+      .types = "facility int, severity int, time int float, host string bytes, app string bytes, "
+               "procid string bytes, msgid string bytes, "
+               "data map, message string bytes, facilityName string, severityName string, structured string bytes, raw string bytes, "
+               SENT_TYPES,
       .text = "emits syslog messages of RFC 5424 and 3164, tracked", .make_spout = make_syslog },
 };
 static const gx_class sinks[] = {

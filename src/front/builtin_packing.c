@@ -29,7 +29,7 @@ static int make_unpack(const gx_args *args, gale_bolt *ret, gale_error *error) {
 
 /* clang-format off */
 static const gx_class classes[] = {
-    { .name = "gale.bolt.Pack", .kind = GX_CLASS_BOLT, GX_PARAMS(pack_params), .outputs = "key, value",
+    { .name = "gale.bolt.Pack", .kind = GX_CLASS_BOLT, GX_PARAMS(pack_params), .outputs = "key, value", .types = "key string bytes, value string bytes",
       .text = "makes key and value of a message from a tuple, as JSON in which each value stays as it is",
       .make_bolt = make_pack },
     { .name = "gale.bolt.Unpack", .kind = GX_CLASS_BOLT, GX_PARAMS(unpack_params),

@@ -5,17 +5,17 @@
 
 #define FIELD_ROW(what)                                                                                                \
     GX_ROW(FIELD, "field", "", "the field that has " what "; none: the first", .roles = GX_PARAM_INPUT,                \
-           .example = "line")
+           .takes = GX_TEXT, .nth = 1, .example = "line")
 #define KEEP_ROW(what)                                                                                                 \
-    GX_ROW(FIELDS, "keep", "", "fields of the input that go out before " what, .roles = GX_PARAM_INPUT,                \
-           .example = "[offset]")
+    GX_ROW(FIELDS, "keep", "", "fields of the input that go out before " what,                                         \
+           .roles = GX_PARAM_INPUT | GX_PARAM_PASSES, .example = "[offset]")
 #define TYPES "; each perhaps with its type: string (the default), int, float, bool, auto"
 
 /* --- Csv --- */
 
 static const gx_param csv_params[] = {
-    GX_ROW(FIELDS, "fields", NULL, "the names of the columns, in their order" TYPES, .roles = GX_PARAM_OUTPUT,
-           .example = "[host, status int, ms float]"),
+    GX_ROW(FIELDS, "fields", NULL, "the names of the columns, in their order" TYPES,
+           .roles = GX_PARAM_OUTPUT | GX_PARAM_COLUMNS, .gives = GX_TEXT, .example = "[host, status int, ms float]"),
     FIELD_ROW("the records"),
     KEEP_ROW("them"),
     GX_ROW(TEXT, "separator", ",", "what stands between two columns, one character", .example = "\"\\t\""),
@@ -70,12 +70,12 @@ static int make_csv(const gx_args *args, gale_bolt *ret, gale_error *error) {
 
 static const gx_param key_value_params[] = {
     GX_ROW(FIELDS, "fields", "", "the keys that are wanted; those that are not there are null" TYPES,
-           .roles = GX_PARAM_OUTPUT, .example = "[level, ms float]"),
+           .roles = GX_PARAM_OUTPUT | GX_PARAM_COLUMNS, .gives = GX_TEXT, .example = "[level, ms float]"),
     FIELD_ROW("the pairs"),
     KEEP_ROW("them"),
     GX_ROW(FIELD, "rest", "",
            "one field more: a map of all other keys, at most 512, and their values; without `fields`, it is `rest`",
-           .roles = GX_PARAM_OUTPUT, .example = "others"),
+           .roles = GX_PARAM_OUTPUT, .gives = "map", .example = "others"),
     GX_ROW(TEXT, "separator", "", "what stands between two pairs, one character; by default a blank",
            .example = "\"&\""),
     GX_ROW(TEXT, "assign", "=", "what stands between a key and its value, one character", .example = "\":\""),
@@ -96,7 +96,7 @@ static int make_key_value(const gx_args *args, gale_bolt *ret, gale_error *error
 
 static const gx_param timestamp_params[] = {
     GX_ROW(FIELD, "field", "", "the field that has the time, as text or a number; none: the first",
-           .roles = GX_PARAM_INPUT, .example = "at"),
+           .roles = GX_PARAM_INPUT, .takes = GX_TEXT " " GX_NUMBER, .nth = 1, .example = "at"),
     GX_ROW(TEXT, "format", "iso8601",
            "iso8601, epoch, epoch_ms, clf (10/Oct/2000:13:55:36 -0700), syslog (Oct 11 22:14:15, of the year nearest "
            "to now), or a pattern "
@@ -109,6 +109,30 @@ static const gx_param timestamp_params[] = {
            .example = "'+02:00'"),
     GX_PASSING_ROW,
 };
+
+static bool is_epoch(const gx_args *args) {
+    const char *format = gx_args_text(args, "format");
+    return format && (strcmp(format, "epoch") == 0 || strcmp(format, "epoch_ms") == 0);
+}
+
+/* Formats that count take numbers, too. */
+static uint32_t timestamp_takes(const gx_args *args, const gx_param *param) {
+    (void)param;
+    return is_epoch(args) ? GX_TYPES_TEXT | GX_TYPES_NUMBER : GX_TYPES_TEXT;
+}
+
+/* The time is under `as`, or where its text was. */
+static bool timestamp_gives(const gx_args *args, gale_str *field, uint32_t *ret_types) {
+    const char *as = gx_args_text(args, "as"), *from = gx_args_text(args, "field");
+    gale_str name = gx_str(as ? as : from), rest;
+    const char *passed = gx_args_text(args, "fields");
+    if (!name.size) {
+        rest = gx_str(passed ? passed : args->input_count ? args->inputs[0].fields : NULL);
+        if (!gx_str_next(&rest, ',', &name)) return false;
+    }
+    *ret_types = GX_TYPES(GALE_TYPE_I64);
+    return gx_str_equal(*field, name);
+}
 
 static int make_timestamp(const gx_args *args, gale_bolt *ret, gale_error *error) {
     char room[GX_PASSING_TEXT];
@@ -138,7 +162,7 @@ static const gx_param format_params[] = {
            "template, else JSON",
            .words = "text json csv"),
     GX_PASSING_ROW,
-    GX_ROW(FIELD, "as", "line", "the field that the text becomes", .roles = GX_PARAM_OUTPUT),
+    GX_ROW(FIELD, "as", "line", "the field that the text becomes", .roles = GX_PARAM_OUTPUT, .gives = GX_TEXT),
     KEEP_ROW("it"),
 };
 
@@ -229,12 +253,14 @@ static int make_rate_limit(const gx_args *args, gale_bolt *ret, gale_error *erro
 static const gx_class classes[] = {
     { .name = "gale.bolt.Csv", BOLT, GX_PARAMS(csv_params),
       .text = "reads records of CSV, whose quoted columns may hold newlines; what is none goes to the stream `bad` (line, problem)",
+      .types = "bad.line string bytes, bad.problem string",
       .joins = joins_records, .make_bolt = make_csv },
-    { .name = "gale.bolt.KeyValue", BOLT, GX_PARAMS(key_value_params), .outputs = "rest",
+    { .name = "gale.bolt.KeyValue", BOLT, GX_PARAMS(key_value_params), .outputs = "rest", .types = "bad.line string bytes, bad.problem string",
       .text = "reads pairs of keys and values (logfmt); what is none goes to the stream `bad` (line, problem)",
       .make_bolt = make_key_value },
     { .name = "gale.bolt.Timestamp", BOLT, GX_PARAMS(timestamp_params),
       .text = "reads when something was; passes all fields on, and what is no time to the stream `bad` (line, problem)",
+      .types = "bad.line any, bad.problem string", .gives = timestamp_gives, .takes = timestamp_takes,
       .make_bolt = make_timestamp },
     { .name = "gale.bolt.Format", BOLT, GX_PARAMS(format_params),
       .outputs = "line", .text = "writes fields as one text, JSON or CSV", .make_bolt = make_format },

@@ -138,6 +138,43 @@ static const gx_param map_params[] = {
     MEMORY_ROW,
 };
 
+/* The input's fields, as far as expressions may use them; how many. */
+static size_t input_types(const gx_args *args, gale_typed_name *names) {
+    gale_str rest = gx_str(args->input_count ? args->inputs[0].fields : NULL), name;
+    size_t count = 0;
+    while (count < GALE_SCRIPT_FIELDS_MAX && rest.size && gx_str_next(&rest, ',', &name)) {
+        gx_typed_field field = { .name = name };
+        gx_args_take_types(args, name, &field);
+        names[count++] = (gale_typed_name){ name, field.types };
+    }
+    return count;
+}
+
+/* Of what is set, and of what goes out under another name. */
+static bool map_gives(const gx_args *args, gale_str *field, uint32_t *ret_types) {
+    enum { NAMES = GALE_SCRIPT_FIELDS_MAX + GALE_SCRIPT_EXPRESSIONS_MAX };
+    gale_typed_name names[NAMES];
+    pairs p;
+    size_t count = input_types(args, names);
+    if (take_pairs(args, "set", &p, NULL) < 0) p.count = 0;
+    for (size_t i = 0; i < p.count; i++) {
+        uint32_t types = gale_expression_types(p.texts[i], names, count);
+        names[count++] = (gale_typed_name){ gx_str(p.names[i]), types };
+        if (!gx_str_is(*field, p.names[i])) continue;
+        *ret_types = types;
+        return true;
+    }
+    gale_str rest = gx_str(gx_args_text(args, "rename")), piece;
+    while (rest.size && gx_str_next(&rest, ',', &piece))
+        for (size_t i = 1; i + 4 < piece.size; i++)
+            if (memcmp(piece.data + i, " as ", 4) == 0 &&
+                gx_str_equal(gx_str_trim((gale_str){ piece.data + i + 4, piece.size - i - 4 }), *field)) {
+                *field = gx_str_trim((gale_str){ piece.data, i });
+                return false;
+            }
+    return false;
+}
+
 static int make_map(const gx_args *args, gale_bolt *ret, gale_error *error) {
     char room[GX_PASSING_TEXT];
     const char *fields;
@@ -164,9 +201,10 @@ static int make_map(const gx_args *args, gale_bolt *ret, gale_error *error) {
 static const gx_param flat_map_params[] = {
     GX_ROW(TEXT, "each", NULL, "an expression that returns a list; each item becomes a tuple",
            .example = "\"split(tags, ',')\""),
-    GX_ROW(FIELDS, "as", NULL, "the fields of an item", .roles = GX_PARAM_OUTPUT, .example = "[tag]"),
+    GX_ROW(FIELDS, "as", NULL, "the fields of an item", .roles = GX_PARAM_OUTPUT, .gives = "any", .example = "[tag]"),
     GX_PASSING_ROW,
-    GX_ROW(FIELDS, "keep", "", "fields that go out before it", .roles = GX_PARAM_INPUT, .example = "[path]"),
+    GX_ROW(FIELDS, "keep", "", "fields that go out before it", .roles = GX_PARAM_INPUT | GX_PARAM_PASSES,
+           .example = "[path]"),
     WORK_ROW,
     MEMORY_ROW,
 };
@@ -193,11 +231,11 @@ static const gx_param join_lines_params[] = {
     GX_ROW(TEXT, "continue", "", "or: one that it is found in belongs to the line before", .example = "'^\\s'"),
     GX_ROW(TEXT, "end", "", "or: one that it is found in is the last of its event", .example = "';$'"),
     GX_ROW(FIELD, "field", "", "the field that has the lines; none: the first", .roles = GX_PARAM_INPUT,
-           .example = "line"),
+           .takes = GX_TEXT, .nth = 1, .example = "line"),
     GX_ROW(FIELDS, "key", "", "lines of which these differ do not mix; none: all are of one", .roles = GX_PARAM_INPUT,
            .example = "[file]"),
     GX_ROW(FIELDS, "fields", "", "the fields that come in and go out; none: all that every input has",
-           .roles = GX_PARAM_INPUT, .example = "[file, line]"),
+           .roles = GX_PARAM_INPUT | GX_PARAM_PASSES, .example = "[file, line]"),
     GX_ROW(TEXT, "separator", "", "what stands between two lines of an event; by default a newline", .example = "' '"),
     GX_ROW(SECONDS, "timeout", "1", "an event that gets no more for so long is emitted", .roles = GX_PARAM_ABOVE,
            GX_RANGE(0, 1000000), .example = "5s"),
@@ -238,10 +276,10 @@ static int make_join_lines(const gx_args *args, gale_bolt *ret, gale_error *erro
 
 #define TEXT_ROW(what)                                                                                                 \
     GX_ROW(FIELD, "field", "", "the field that has " what "; none: the first", .roles = GX_PARAM_INPUT,                \
-           .example = "line")
+           .takes = GX_TEXT, .nth = 1, .example = "line")
 #define KEEP_ROW                                                                                                       \
-    GX_ROW(FIELDS, "keep", "", "fields of the input that go out before them", .roles = GX_PARAM_INPUT,                 \
-           .example = "[offset]")
+    GX_ROW(FIELDS, "keep", "", "fields of the input that go out before them",                                          \
+           .roles = GX_PARAM_INPUT | GX_PARAM_PASSES, .example = "[offset]")
 
 static const gx_param regex_params[] = {
     GX_ROW(TEXT, "pattern", NULL, "a regular expression of PCRE2 with named groups",
@@ -250,7 +288,7 @@ static const gx_param regex_params[] = {
         FIELDS, "fields", "",
         "groups that go out; none: all that have a name; each perhaps with its type: string (the default), int, float, "
         "bool, auto",
-        .example = "[host, status int]"),
+        .roles = GX_PARAM_COLUMNS, .gives = GX_TEXT, .example = "[host, status int]"),
     TEXT_ROW("the text"),
     KEEP_ROW,
 };
@@ -268,9 +306,9 @@ static int make_regex(const gx_args *args, gale_bolt *ret, gale_error *error) {
 
 static const gx_param json_params[] = {
     GX_ROW(FIELDS, "fields", "", "paths in the document; none: all of it; each perhaps with `as NAME` and a type",
-           .example = "[user.name as name, status int, tags.0 as first]"),
+           .roles = GX_PARAM_COLUMNS, .example = "[user.name as name, status int, tags.0 as first]"),
     GX_ROW(FIELD, "document", "", "a field for the whole document; by default `doc` where there are no `fields`",
-           .also = "as", .roles = GX_PARAM_OUTPUT, .example = "doc"),
+           .also = "as", .roles = GX_PARAM_OUTPUT, .gives = "any", .example = "doc"),
     GX_ROW(FIELDS, "required", "", "of `fields`, those without which a document is bad", .example = "[name]"),
     TEXT_ROW("the text"),
     KEEP_ROW,
@@ -296,7 +334,7 @@ static const gx_param lookup_params[] = {
     GX_ROW(FIELDS, "key", NULL, "fields that say which row", .roles = GX_PARAM_INPUT, .example = "[ip]"),
     GX_ROW(FIELDS, "add", NULL,
            "columns that become fields; each perhaps with `as NAME` and a type: string, int, float, bool, auto",
-           .example = "[city, country as land, asn int]"),
+           .roles = GX_PARAM_COLUMNS, .example = "[city, country as land, asn int]"),
     GX_ROW(FIELDS, "by", "", "the table's columns of the key, in its order; none: they have its names",
            .example = "[address]"),
     GX_PASSING_ROW,
@@ -351,6 +389,7 @@ static const gx_class classes[] = {
     { .name = "gale.bolt.Map",
       .kind = GX_CLASS_BOLT,
       GX_PARAMS(map_params),
+      .gives = map_gives,
       .text = "computes fields by expressions; keeps, drops and renames others",
       .make_bolt = make_map },
     { .name = "gale.bolt.FlatMap",
@@ -367,6 +406,7 @@ static const gx_class classes[] = {
     { .name = "gale.bolt.Regex",
       .kind = GX_CLASS_BOLT,
       GX_PARAMS(regex_params),
+      .types = "bad.line string bytes, bad.problem string",
       .text =
           "makes fields of a text by a pattern's named groups; what is none goes to the stream `bad` (line, problem)",
       .make_bolt = make_regex },
@@ -378,6 +418,7 @@ static const gx_class classes[] = {
     { .name = "gale.bolt.Json",
       .kind = GX_CLASS_BOLT,
       GX_PARAMS(json_params),
+      .types = "bad.line string bytes, bad.problem string",
       .text = "makes fields of JSON; what is none goes to the stream `bad` (line, problem)",
       .make_bolt = make_json },
 };

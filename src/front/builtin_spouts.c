@@ -117,19 +117,24 @@ static int make_words(const gx_args *args, gale_spout *ret, gale_error *error) {
     return gale_word_spout(gx_args_flag(args, "distributed"), ret, error);
 }
 
+#define LINE_TYPES "line string bytes, offset int, number int, file string bytes"
+
 /* clang-format off */
 static const gx_class classes[] = {
     { .name = "gale.spout.File", .kind = GX_CLASS_SPOUT, GX_PARAMS(file_params), .keys = "gale.input gale.rate",
-      .outputs = "line", .text = "emits the lines of a file, tracked", .make_spout = make_file },
+      .outputs = "line", .types = LINE_TYPES, .text = "emits the lines of a file, tracked", .make_spout = make_file },
     { .name = "gale.spout.Stdin", .kind = GX_CLASS_SPOUT, GX_PARAMS(stdin_params), .keys = "gale.input gale.rate",
-      .outputs = "line", .text = "emits the lines of the standard input, tracked", .make_spout = make_stdin },
+      .outputs = "line", .types = LINE_TYPES,
+      .text = "emits the lines of the standard input, tracked", .make_spout = make_stdin },
     { .name = "gale.spout.Generator", .kind = GX_CLASS_SPOUT, GX_PARAMS(generator_params), .keys = "gale.rate",
-      .outputs = "line", .text = "emits lines of made-up text, tracked", .make_spout = make_generator },
+      .outputs = "line", .types = LINE_TYPES,
+      .text = "emits lines of made-up text, tracked", .make_spout = make_generator },
     { .name = "gale.spout.Words", .aliases = { "org.apache.storm.testing.TestWordSpout" }, .kind = GX_CLASS_SPOUT,
       GX_PARAMS(words_params),
-      .outputs = "word", .text = "emits one of five names every 100 ms, untracked", .make_spout = make_words },
+      .outputs = "word", .types = "word string",
+      .text = "emits one of five names every 100 ms, untracked", .make_spout = make_words },
     { .name = "gale.spout.AccessLog", .kind = GX_CLASS_SPOUT, GX_PARAMS(made_log_params), .keys = "gale.rate",
-      .outputs = "line", .text = "emits the access log of a made-up web server, tracked",
+      .outputs = "line", .types = LINE_TYPES, .text = "emits the access log of a made-up web server, tracked",
       .make_spout = make_made_log },
 };
 /* clang-format on */

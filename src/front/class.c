@@ -134,6 +134,20 @@ bool gx_args_is(const gx_args *args, const char *name, const char *word) {
     return text && strcmp(text, word) == 0;
 }
 
+void gx_args_take_types(const gx_args *args, gale_str field, gx_typed_field *ret) {
+    uint32_t all = 0;
+    for (size_t i = 0; i < args->input_count; i++) {
+        const gx_input *input = &args->inputs[i];
+        const gx_typed_field *found = gx_typed_find(input->typed, field);
+        if (gx_class_is_apart(args->class_, input->stream) || (!found && input->typed)) continue;
+        all |= found ? found->types : GX_TYPES_ANY;
+        if (!found || ret->place) continue;
+        ret->place = found->place;
+        ret->giver = found->giver;
+    }
+    ret->types = all ? all : GX_TYPES_ANY;
+}
+
 const gx_param *gx_class_param_with(const gx_class *class_, uint32_t roles) {
     for (size_t i = 0; i < class_->param_count; i++)
         if (class_->params[i].roles & roles) return &class_->params[i];

@@ -11,7 +11,7 @@
 #ifndef GX_FRONT_CLASS_H
 #define GX_FRONT_CLASS_H
 
-#include "base/port.h"
+#include "front/value_types.h"
 
 #include <gale/component.h>
 
@@ -50,7 +50,9 @@ typedef enum gx_param_role {
     GX_PARAM_TIME = 512,        /* names the field of the tuples' own time; none: it goes by the clock */
     GX_PARAM_AGGREGATES = 1024, /* what is told of a window (kit/window_spec.h) */
     GX_PARAM_KEYLESS = 2048,    /* of a key: when it is not given, what it knows is one */
-    GX_PARAM_BRACES = 4096      /* a text with fields of what comes in, {name} or {+name}; `words` are none */
+    GX_PARAM_BRACES = 4096,     /* a text with fields of what comes in, {name} or {+name}; `words` are none */
+    GX_PARAM_PASSES = 8192,  /* the fields that it names go out as they come in; `fields`, when it names none: all do */
+    GX_PARAM_COLUMNS = 16384 /* names fields that are made, perhaps with `as NAME`, and their types: "status int" */
 } gx_param_role;
 
 typedef struct gx_param {
@@ -64,6 +66,9 @@ typedef struct gx_param {
     const char *unit;     /* "lines", "a second"; NULL: none. That of GX_PARAM_SECONDS needs no saying */
     const char *text;     /* a sentence */
     const char *example;  /* a value, as it stands in a file; NULL: none worth showing */
+    const char *takes; /* types that the fields may have which it names, "int float" (front/value_types.h); NULL: any */
+    const char *gives; /* types of the fields that it makes, of GX_PARAM_COLUMNS those without a type; NULL: any */
+    uint32_t nth;      /* of a field, when it is not given: the first (1), or the second, of what comes in; 0: none */
 } gx_param;
 
 typedef struct gx_args gx_args;
@@ -74,8 +79,11 @@ typedef struct gx_class {
     int32_t kind;                        /* gx_class_kind */
     const gx_param *params;
     size_t param_count;
-    const char *keys;      /* the configuration keys that it reads, separated by blanks, or NULL */
-    const char *outputs;   /* the fields of its default stream, "word, count", or NULL */
+    const char *keys;    /* the configuration keys that it reads, separated by blanks, or NULL */
+    const char *outputs; /* the fields of its default stream, "word, count", or NULL */
+    const char *
+        types; /* of fields that it makes: "count int, late.behind int float" (of the stream `late`), "word @key" (as the field
+                              that the parameter `key` names), or NULL */
     const char *apart;     /* streams of inputs that need not have the fields that its parameters name, or NULL */
     const char *factories; /* static methods that make one of factoryArgs, which are its parameters, or NULL */
     bool remembers;        /* a run that begins anew without a state has lost what it knew */
@@ -86,13 +94,19 @@ typedef struct gx_class {
     int (*make_value)(const gx_args *args, gale_value *ret_value, gale_error *error);
     bool (*prints)(const gx_args *args); /* does it write to the standard output? NULL: never */
     bool (*joins)(const gx_args *args);  /* does it go by the order in which lines come? NULL: never */
-    const struct gx_made_by *made_by;    /* of a plugin (front/plugin_class.h); NULL: gale's own */
+    /* Types that depend on more than the table says. Of a field that it makes; false: it passes `*field` on, which it
+     * may set to the name that the field comes in with. And of what a parameter that has `takes` takes. NULL: the table
+     * says all. */
+    bool (*gives)(const gx_args *args, gale_str *field, uint32_t *ret_types);
+    uint32_t (*takes)(const gx_args *args, const gx_param *param);
+    const struct gx_made_by *made_by; /* of a plugin (front/plugin_class.h); NULL: gale's own */
 } gx_class;
 
 /* A stream that leads to a bolt. */
 typedef struct gx_input {
     const char *source, *stream;
     const char *fields; /* "word, count"; NULL: not known, as in a cycle, or of a source that is wrong itself */
+    const gx_typed_stream *typed; /* NULL: not known */
 } gx_input;
 
 /* One value a parameter, all there: null for what has no default and was not given. Of a bolt, also what leads to it:
@@ -139,6 +153,10 @@ bool gx_args_flag(const gx_args *args, const char *name);        /* null is fals
 int64_t gx_args_whole(const gx_args *args, const char *name);    /* null is 0 */
 double gx_args_number(const gx_args *args, const char *name);    /* null is 0 */
 bool gx_args_is(const gx_args *args, const char *name, const char *word);
+
+/* The types that a field of the inputs may have, of all that have it, and where it got them; GX_TYPES_ANY where that is
+ * not known of one. The name stays. */
+void gx_args_take_types(const gx_args *args, gale_str field, gx_typed_field *ret_field);
 
 /* The first parameter that has one of `roles`, or NULL; and its value, or NULL when there is no such parameter. */
 const gx_param *gx_class_param_with(const gx_class *class_, uint32_t roles);

@@ -27,6 +27,8 @@ typedef struct gx_vertex {
     bool blind;   /* it is not known what comes in */
     bool made;    /* `bolt` is to be added, or given back */
     gale_bolt bolt;
+    gx_typed_stream *typed; /* what its streams carry, once it is made (front/typing.h) */
+    uint32_t typed_count;
 } gx_vertex;
 
 typedef struct gx_loading {

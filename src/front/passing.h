@@ -10,7 +10,7 @@ enum { GX_PASSING_TEXT = 1024 };
 
 #define GX_PASSING_ROW                                                                                                 \
     GX_ROW(FIELDS, "fields", "", "the fields that come in and may be used; none: all that every input has",            \
-           .roles = GX_PARAM_INPUT, .example = "[path, status, ms]")
+           .roles = GX_PARAM_INPUT | GX_PARAM_PASSES, .example = "[path, status, ms]")
 
 /* Those that the parameter `fields` names, or else what all inputs have, in the order of the first; from the arguments
  * or in `room`. GALE_INVALID when there are none, GALE_TOO_LARGE. */

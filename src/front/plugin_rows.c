@@ -140,6 +140,24 @@ static bool words_fit(const gale_param *theirs) {
     return (has == (theirs->type == GALE_PARAM_WORD) || (has && may)) && is_text_if_any(theirs->words);
 }
 
+/* Words of types, or none. */
+static bool is_types(const char *words) {
+    uint32_t read;
+    return !words || (is_text(words) && gx_types_read(gx_str(words), &read));
+}
+
+/* "partition int, bad.line string": rows of a name and types. */
+static bool is_table_of_types(const char *table) {
+    gale_str rest = gx_str(table), row;
+    uint32_t read;
+    while (rest.data && gx_str_next(&rest, ',', &row)) {
+        const char *blank = memchr(row.data, ' ', row.size);
+        gale_str words = { blank, blank ? row.size - (size_t)(blank - row.data) : 0 };
+        if (!words.size || !gx_types_read(words, &read)) return false;
+    }
+    return true;
+}
+
 static int check_param(const taking *t, const char *class_, const gale_param *theirs, gx_param *ours) {
     if (!is_name(theirs->name)) return refuse(t, GALE_INVALID, "has a parameter of %s without a name", class_);
     if (!is_text(theirs->text))
@@ -151,7 +169,7 @@ static int check_param(const taking *t, const char *class_, const gale_param *th
         return refuse(t, GALE_INVALID, "has a parameter '%s' of %s whose type and words do not fit", theirs->name,
                       class_);
     if (!is_text_if_any(theirs->unit) || !is_text_if_any(theirs->example) || !is_text_if_any(theirs->fallback) ||
-        (theirs->also && !is_name(theirs->also)))
+        (theirs->also && !is_name(theirs->also)) || !is_types(theirs->takes))
         return refuse(t, GALE_INVALID, "has a parameter '%s' of %s with text that is none", theirs->name, class_);
     return 0;
 }
@@ -170,7 +188,8 @@ static int take_param(const taking *t, const char *class_, const gale_param *the
                         .words = theirs->words,
                         .unit = theirs->unit,
                         .text = theirs->text,
-                        .example = theirs->example };
+                        .example = theirs->example,
+                        .takes = theirs->takes };
     if (fallback_fits(ours)) return 0;
     return refuse(t, GALE_INVALID, "has a parameter '%s' of %s whose default '%s' is not %s", ours->name, class_,
                   ours->fallback, ours->type == GX_PARAM_WORD ? "among its words" : gx_param_type_text(ours->type));
@@ -244,7 +263,8 @@ static int check_class(const taking *t, const gale_class *theirs) {
     if (!theirs->make_spout != !spout || !theirs->make_bolt != spout)
         return refuse(t, GALE_INVALID, "has a class %s that is a %s, and needs %s and nothing else to make it",
                       theirs->name, spout ? "spout" : "bolt", spout ? "make_spout" : "make_bolt");
-    if (!is_text_if_any(theirs->outputs) || !is_text_if_any(theirs->keys) || !is_text_if_any(theirs->aliases))
+    if (!is_text_if_any(theirs->outputs) || !is_text_if_any(theirs->keys) || !is_text_if_any(theirs->aliases) ||
+        !is_text_if_any(theirs->types) || !is_table_of_types(theirs->types))
         return refuse(t, GALE_INVALID, "has a class %s with text that is none", theirs->name);
     return 0;
 }
@@ -260,6 +280,7 @@ static int take_class(taking *t, size_t index) {
     ours->kind = theirs->kind == GALE_CLASS_SPOUT ? GX_CLASS_SPOUT : GX_CLASS_BOLT;
     ours->keys = theirs->keys && *theirs->keys ? theirs->keys : NULL;
     ours->outputs = theirs->outputs && *theirs->outputs ? theirs->outputs : NULL;
+    ours->types = theirs->types && *theirs->types ? theirs->types : NULL;
     ours->remembers = theirs->flags & GALE_CLASS_REMEMBERS;
     ours->text = theirs->text;
     ours->make_spout = ours->kind == GX_CLASS_SPOUT ? gx_plugin_make_spout : NULL;

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "connect/file/template.h"
 #include "front/shape.h"
+#include "front/typing.h"
 #include "kit/window_spec.h"
 #include "topology/grouping.h"
 
@@ -235,47 +236,97 @@ static int check_key(const gx_loading *l, const gx_yaml *node, const gx_componen
     return rc;
 }
 
+/* What a bolt's own parameters say of an input: the parameter, and where the file gives it. */
+typedef struct looking {
+    const gx_loading *l;
+    const gx_vertex *bolt;
+    const gx_component *source;
+    const gx_output *output;
+    const gx_typed_stream *typed; /* NULL: not known */
+    const gx_param *param;
+    const gx_yaml *place;
+} looking;
+
+/* Every tuple would fail whose field is of another type. `what` is how the text of the parameter calls it. */
+static int check_type(const looking *at, gale_str field, const char *what, uint32_t taken) {
+    char use[400];
+    snprintf(use, sizeof use, "%s of '%.*s' %s '%.*s', which", what, GX_STR(at->bolt->id->text),
+             at->param->roles & (GX_PARAM_AGGREGATES | GX_PARAM_TEMPLATE) ? "takes" : "is", GX_STR(field));
+    return gx_typing_check(at->l, at->place, use, at->param, gx_typed_find(at->typed, field), taken);
+}
+
 /* The fields that a bolt's own parameters name must come in. */
-static int check_field(const gx_loading *l, const gx_yaml *place, const gx_vertex *bolt, const gx_param *param,
-                       const gx_component *source, const gx_output *output, gale_str field) {
+static int check_field(const looking *at, gale_str field) {
+    const gx_loading *l = at->l;
+    const gx_output *output = at->output;
     gx_nearest nearest = gx_nearest_to(field);
     char hint[GX_HINT_SIZE];
     for (uint32_t i = 0; i < output->field_count; i++) {
         if (gx_str_is(field, output->fields[i])) return 0;
         gx_nearest_offer(&nearest, gx_str(output->fields[i]));
     }
-    return gx_yaml_error(
-        l->doc, place, l->error, GALE_NOT_FOUND, "'%s' of '%.*s' %s '%.*s', which '%s' does not have in stream '%s'%s",
-        param->name, GX_STR(bolt->id->text), param->roles & (GX_PARAM_AGGREGATES | GX_PARAM_BRACES) ? "names" : "is",
-        GX_STR(field), source->name, output->name, gx_nearest_hint(&nearest, hint, sizeof hint));
+    return gx_yaml_error(l->doc, at->place, l->error, GALE_NOT_FOUND,
+                         "'%s' of '%.*s' %s '%.*s', which '%s' does not have in stream '%s'%s", at->param->name,
+                         GX_STR(at->bolt->id->text),
+                         at->param->roles & (GX_PARAM_AGGREGATES | GX_PARAM_BRACES) ? "names" : "is", GX_STR(field),
+                         at->source->name, output->name, gx_nearest_hint(&nearest, hint, sizeof hint));
 }
 
-/* What a path names between braces. One that is none has been told of. */
-static int check_template(const gx_loading *l, const gx_yaml *place, const gx_vertex *bolt, const gx_param *param,
-                          const gx_component *source, const gx_output *output, gale_str path) {
+/* What a path names between braces: a field, or one whose time is written. A path that is none has been told of. */
+static int check_template(const looking *at, gale_str path) {
     gx_template made;
-    int rc = gx_template_parse(path, param->name, &made, NULL) < 0 ? LEFT_OUT : 0;
+    const gx_loading *l = at->l;
+    int rc = gx_template_parse(path, at->param->name, &made, NULL) < 0 ? LEFT_OUT : 0;
     for (uint32_t i = 0; rc == 0 && i < made.fields.count; i++)
-        rc = gx_loading_keep(l, check_field(l, place, bolt, param, source, output, gx_fields_name(&made.fields, i)));
+        rc = gx_loading_keep(l, check_field(at, gx_fields_name(&made.fields, i)));
+    for (uint32_t i = 0; rc == 0 && i < made.count; i++)
+        if (made.parts[i].kind == GX_TEMPLATE_TIME)
+            rc = gx_loading_keep(l, check_type(at, gx_fields_name(&made.fields, made.parts[i].field),
+                                               "a time in 'path'", GX_TYPES_NUMBER));
     return rc < 0 ? rc : 0;
 }
 
-static int check_names(const gx_loading *l, const gx_yaml *place, const gx_vertex *bolt, const gx_param *param,
-                       const gx_component *source, const gx_output *output, gale_str names) {
+static int check_names(const looking *at, gale_str names) {
+    char what[80];
+    uint32_t taken = gx_typing_takes(at->bolt->args, at->param);
     gale_str field;
     int rc = 0;
-    while (rc == 0 && gx_str_next(&names, ',', &field))
-        rc = gx_loading_keep(l, check_field(l, place, bolt, param, source, output, field));
+    snprintf(what, sizeof what, "'%s'", at->param->name);
+    while (rc == 0 && gx_str_next(&names, ',', &field)) {
+        rc = gx_loading_keep(at->l, check_field(at, field));
+        if (rc == 0) rc = gx_loading_keep(at->l, check_type(at, field, what, taken));
+    }
+    return rc;
+}
+
+/* The first field, or the second, where the parameter names none and stands for it. */
+static int check_place(const looking *at) {
+    uint32_t nth = at->param->nth, taken = gx_typing_takes(at->bolt->args, at->param);
+    char what[80];
+    if (!nth || nth > at->output->field_count) return 0;
+    snprintf(what, sizeof what, "'%s', which is not given,", at->param->name);
+    return gx_loading_keep(at->l, check_type(at, gx_str(at->output->fields[nth - 1]), what, taken));
+}
+
+static int check_call(const looking *at, const gx_window_spec *spec, uint32_t index) {
+    const gx_window_call *call = &spec->calls[index];
+    const char *name = gx_window_function_name(call->function);
+    int rc = 0;
+    if (call->weighted)
+        rc = gx_loading_keep(
+            at->l, check_type(at, gx_fields_name(&spec->fields, call->weight), name, GX_TYPES(GALE_TYPE_I64)));
+    if (rc == 0 && gx_window_function_counts(call->function))
+        rc = gx_loading_keep(at->l, check_type(at, gx_fields_name(&spec->fields, call->field), name, GX_TYPES_NUMBER));
     return rc;
 }
 
 /* What cannot be read, the class refuses. */
-static int check_aggregates(const gx_loading *l, const gx_yaml *place, const gx_vertex *bolt, const gx_param *param,
-                            const gx_component *source, const gx_output *output, gale_str text) {
+static int check_aggregates(const looking *at, gale_str text) {
     gx_window_spec spec = { .count = 0 };
-    int rc = gx_window_spec_parse(text.data, "", param->name, &spec, NULL) < 0 ? LEFT_OUT : 0;
+    int rc = gx_window_spec_parse(text.data, "", at->param->name, &spec, NULL) < 0 ? LEFT_OUT : 0;
     for (uint32_t i = 0; rc == 0 && i < spec.fields.count; i++)
-        rc = gx_loading_keep(l, check_field(l, place, bolt, param, source, output, gx_fields_name(&spec.fields, i)));
+        rc = gx_loading_keep(at->l, check_field(at, gx_fields_name(&spec.fields, i)));
+    for (uint32_t i = 0; rc == 0 && i < spec.count; i++) rc = check_call(at, &spec, i);
     return rc < 0 ? rc : 0;
 }
 
@@ -304,42 +355,46 @@ static bool next_in_braces(gale_str *text, gale_str *ret_name) {
     return ret_name->size > 0;
 }
 
-static int check_braces(const gx_loading *l, const gx_yaml *place, const gx_vertex *bolt, const gx_param *param,
-                        const gx_component *source, const gx_output *output, gale_str text) {
+static int check_braces(const looking *at, gale_str text) {
     gale_str field;
     int rc = 0;
     while (rc == 0 && next_in_braces(&text, &field))
-        if (!is_among(param->words, field))
-            rc = gx_loading_keep(l, check_field(l, place, bolt, param, source, output, field));
+        if (!is_among(at->param->words, field)) rc = gx_loading_keep(at->l, check_field(at, field));
     return rc;
 }
 
 /* A text without braces that is a field's name is the same for every tuple. */
-static void look_at_bare_name(const gx_loading *l, const gx_yaml *place, const gx_vertex *bolt, const gx_param *param,
-                              const gx_output *output, gale_str text) {
-    for (uint32_t i = 0; i < output->field_count; i++)
-        if (gx_str_is(text, output->fields[i]))
-            gx_yaml_warn(l->doc, place, l->options->logger,
+static void look_at_bare_name(const looking *at, gale_str text) {
+    for (uint32_t i = 0; i < at->output->field_count; i++)
+        if (gx_str_is(text, at->output->fields[i]))
+            gx_yaml_warn(at->l->doc, at->place, at->l->options->logger,
                          "'%s' of '%.*s' is the text '%.*s' for every tuple; '{%.*s}' is the field of this name",
-                         param->name, GX_STR(bolt->id->text), GX_STR(text), GX_STR(text));
+                         at->param->name, GX_STR(at->bolt->id->text), GX_STR(text), GX_STR(text));
+}
+
+static int check_parameter(const looking *at, const gale_value *value) {
+    uint32_t roles = at->param->roles;
+    int rc = 0;
+    if (value->type == GALE_TYPE_NULL) return check_place(at);
+    if (value->type != GALE_TYPE_STRING || !value->size) return 0;
+    gale_str text = { value->as.string, value->size };
+    if (roles & GX_PARAM_INPUT) rc = check_names(at, text);
+    if (roles & GX_PARAM_AGGREGATES) rc = check_aggregates(at, text);
+    if (roles & GX_PARAM_BRACES) rc = check_braces(at, text);
+    if (roles & GX_PARAM_TEMPLATE) rc = check_template(at, text);
+    if (roles & (GX_PARAM_BRACES | GX_PARAM_TEMPLATE)) look_at_bare_name(at, text);
+    return rc;
 }
 
 static int check_fields(const gx_loading *l, const gx_yaml *item, const gx_vertex *bolt, const gx_component *source,
                         const gx_output *output) {
     int rc = 0;
     if (gx_class_is_apart(bolt->class_, output->name)) return 0;
+    const gx_typed_stream *typed = gx_typing_stream(gx_loading_vertex(l, gx_str(source->name)), output->name);
     for (size_t i = 0; rc == 0 && i < bolt->class_->param_count; i++) {
-        const gx_param *param = &bolt->class_->params[i];
-        const gale_value *value = &bolt->args->values[i];
         const gx_yaml *place = bolt->args->places[i] ? bolt->args->places[i] : item;
-        if (value->type != GALE_TYPE_STRING || !value->size) continue;
-        gale_str text = { value->as.string, value->size };
-        if (param->roles & GX_PARAM_INPUT) rc = check_names(l, place, bolt, param, source, output, text);
-        if (param->roles & GX_PARAM_AGGREGATES) rc = check_aggregates(l, place, bolt, param, source, output, text);
-        if (param->roles & GX_PARAM_BRACES) rc = check_braces(l, place, bolt, param, source, output, text);
-        if (param->roles & GX_PARAM_TEMPLATE) rc = check_template(l, place, bolt, param, source, output, text);
-        if (param->roles & (GX_PARAM_BRACES | GX_PARAM_TEMPLATE))
-            look_at_bare_name(l, place, bolt, param, output, text);
+        const looking at = { l, bolt, source, output, typed, &bolt->class_->params[i], place };
+        rc = check_parameter(&at, &bolt->args->values[i]);
     }
     return rc;
 }

@@ -15,6 +15,9 @@
 /* What follows the fallback is the sentence, and then whatever else there is to say. */
 #define GX_ROW(type_, name_, fallback_, ...)                                                                           \
     { .name = (name_), .type = GX_PARAM_##type_, .fallback = (fallback_), .text = __VA_ARGS__ }
+/* Of a field that has a text, and of a field that has a number. */
+#define GX_TEXT "string bytes"
+#define GX_NUMBER "int float"
 #define GX_RANGE(min_, max_) .min = (min_), .max = (max_)
 #define GX_PARAMS(table) .params = (table), .param_count = sizeof(table) / sizeof((table)[0])
 

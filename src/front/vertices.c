@@ -5,6 +5,7 @@
 #include "front/connecting.h"
 #include "front/leading.h"
 #include "front/shape.h"
+#include "front/typing.h"
 #include "topology/config.h"
 
 #include <stdlib.h>
@@ -225,12 +226,14 @@ static int added(const gx_loading *l, const gx_vertex *v, int rc) {
     return gx_topology_set_class(l->topology, v->id->text.data, v->class_->name) < 0 ? gx_loading_no_memory(l) : 0;
 }
 
-static int add_spout(const gx_loading *l, const gx_vertex *v) {
+static int add_spout(const gx_loading *l, gx_vertex *v) {
     gale_error inner = GALE_ERROR_INIT;
     gx_args args = made_of(l, v);
     gale_spout spout;
     int rc = v->class_->make_spout(&args, &spout, &inner);
     if (rc < 0) return refused(l, v, &inner, rc);
+    rc = gx_typing_note(l, v, &args, spout.outputs, spout.output_count);
+    if (rc < 0) return rc;
     return added(l, v, gale_topology_add_spout(l->topology, v->id->text.data, spout, v->tasks));
 }
 
@@ -254,7 +257,7 @@ static int make_bolt(gx_loading *l, gx_vertex *v, const gx_input *inputs, size_t
     }
     if (rc < 0) return refused(l, v, &inner, rc);
     v->made = true;
-    return 0;
+    return gx_typing_note(l, v, &args, v->bolt.outputs, v->bolt.output_count);
 }
 
 /* Adding takes it, also when that fails. */
@@ -294,7 +297,8 @@ static int make_with_inputs(gx_loading *l, const gx_links *all, gx_vertex *v) {
         if (from->via)
             rc = take_shape(l, from);
         else
-            inputs[count++] = (gx_input){ from->source, from->stream, gx_link_fields(l, from) };
+            inputs[count++] = (gx_input){ from->source, from->stream, gx_link_fields(l, from),
+                                          gx_typing_stream(from->from, from->stream) };
     }
     if (rc < 0 || !v->whole) return free(inputs), rc;
     rc = make_bolt(l, v, inputs, count);

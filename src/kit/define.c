@@ -76,16 +76,6 @@ int gx_define_need(gale_collector *out, const char *who, const gale_tuple *tuple
     return GALE_FIELDS;
 }
 
-int gx_define_wrong_time(gale_collector *out, const char *who, const gale_tuple *tuple, int64_t time) {
-    gx_define_report(
-        out,
-        "%s: the time %lld of component '%s' is beyond the year 5138: event times are whole seconds since 1970; "
-        "milliseconds become seconds by `format: epoch_ms` of gale.bolt.Timestamp, or by `time // 1000` in "
-        "gale.bolt.Map",
-        who, (long long)time, gale_tuple_component(tuple));
-    return GALE_INVALID;
-}
-
 int gx_define_wrong_type(gale_collector *out, const char *who, const gale_tuple *tuple, size_t index,
                          const char *wanted) {
     const char *field = gale_tuple_field(tuple, index);

@@ -42,17 +42,6 @@ void gx_define_report(gale_collector *out, const char *format, ...) GALE_PRINTF(
 /* The tuple has fewer than `needed` values: reports and returns GALE_FIELDS. */
 int gx_define_need(gale_collector *out, const char *who, const gale_tuple *tuple, size_t needed);
 
-/* Seconds since 1970 that can be an event time: up to the year 5138. The milliseconds of any moment after 1973 are beyond, so
- * that they are never taken for seconds. */
-#define GX_EVENT_TIME_MAX INT64_C(99999999999)
-
-GX_INLINE bool gx_define_is_time(int64_t seconds) {
-    return seconds >= -GX_EVENT_TIME_MAX && seconds <= GX_EVENT_TIME_MAX;
-}
-
-/* One that is none: reports with what to do, and returns GALE_INVALID. */
-int gx_define_wrong_time(gale_collector *out, const char *who, const gale_tuple *tuple, int64_t time);
-
 /* Value `index` is not what it must be: reports and returns GALE_TYPE. */
 int gx_define_wrong_type(gale_collector *out, const char *who, const gale_tuple *tuple, size_t index,
                          const char *wanted);

@@ -1,6 +1,6 @@
 /* The time that tuples carry: gale_event_time_bolt. In one task, and before the work is spread, so that what is late is
  * decided by the order of the input alone and not by how tasks happen to run. */
-#include "kit/fields.h"
+#include "kit/own_time.h"
 #include "kit/recall.h"
 
 #include <gale/kit.h>
@@ -15,7 +15,7 @@ static const char who[] = "event time";
 typedef struct settings {
     gx_fields time;
     gx_fields output;
-    int64_t lateness;
+    int64_t lateness; /* ns */
     gale_output streams[STREAMS];
     char late_fields[GX_FIELDS_TEXT + 20];
 } settings;
@@ -23,8 +23,9 @@ typedef struct settings {
 typedef struct clerk {
     gx_instance instance;
     const settings *given;
-    int64_t newest; /* INT64_MIN before the first tuple */
-    int64_t told;   /* the newest that the watermark tells of */
+    int64_t newest;         /* ns; INT64_MIN before the first tuple */
+    int64_t newest_seconds; /* of it, whole; the watermark's */
+    int64_t told;           /* of these, what the watermark said last */
     int64_t late;
     uint64_t unheard; /* late tuples that nobody subscribed to */
     gx_field_places time_places, output_places;
@@ -40,7 +41,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     clerk *bolt = gx_define_instance(context, sizeof *bolt);
     if (!bolt) return GALE_NO_MEMORY;
     bolt->given = user;
-    bolt->newest = bolt->told = INT64_MIN;
+    bolt->newest = bolt->newest_seconds = bolt->told = INT64_MIN;
     *ret_self = bolt;
     return 0;
 }
@@ -52,28 +53,19 @@ static void bolt_cleanup(void *self) {
         gale_log(context->logger, GALE_LOG_WARN, context->component,
                  "%llu tuple%s more than %lld seconds late; who subscribes to the stream 'late' gets them",
                  (unsigned long long)bolt->unheard, bolt->unheard == 1 ? " was" : "s were",
-                 (long long)bolt->given->lateness);
+                 (long long)(bolt->given->lateness / GALE_SECOND));
     gx_define_instance_free(self);
 }
 
-static int time_of(clerk *bolt, const gale_tuple *tuple, gale_collector *out, int64_t *ret_time) {
-    gale_value time;
-    int rc = gx_fields_take(&bolt->given->time, &bolt->time_places, who, tuple, out, &time);
-    if (rc < 0) return rc;
-    if (time.type != GALE_TYPE_I64)
-        return gx_define_wrong_type(out, who, tuple, bolt->time_places.at[0], "i64, seconds");
-    if (!gx_define_is_time(time.as.i64)) return gx_define_wrong_time(out, who, tuple, time.as.i64);
-    *ret_time = time.as.i64;
-    return 0;
-}
-
-/* The watermark belongs to no line: it is not anchored, and the next one makes up for one that is lost. It goes out
- * before the tuple that moved it, which is never late by it. */
+/* In whole seconds, which is exact for what goes by them: a window that ends at one has all that is on time when it is
+ * passed, rounded down. It belongs to no line: it is not anchored, and the next one makes up for one that is lost. It
+ * goes out before the tuple that moved it, which is never late by it. */
 static int tell(clerk *bolt, gale_collector *out) {
-    if (bolt->told == bolt->newest) return 0;
-    gale_value values[2] = { gale_i64(bolt->newest - bolt->given->lateness), gale_i64(bolt->newest) };
+    if (bolt->told == bolt->newest_seconds) return 0;
+    int64_t lateness = bolt->given->lateness / GALE_SECOND;
+    gale_value values[2] = { gale_i64(bolt->newest_seconds - lateness), gale_i64(bolt->newest_seconds) };
     int rc = gale_emit_unanchored(out, STREAM_WATERMARK, values, 2);
-    if (rc >= 0) bolt->told = bolt->newest;
+    if (rc >= 0) bolt->told = bolt->newest_seconds;
     return rc < 0 ? rc : 0;
 }
 
@@ -85,25 +77,26 @@ static bool is_round(uint64_t count) {
 /* A run that follows its input has no end at which it could be told: so at once, and at 10, 100, 1,000... */
 static void note_unheard(clerk *bolt, int64_t behind) {
     const gale_context *context = bolt->instance.context;
-    long long allowed = bolt->given->lateness, late_by = behind;
+    long long allowed = bolt->given->lateness / GALE_SECOND;
+    double late_by = (double)behind / 1e9;
     if (!is_round(++bolt->unheard)) return;
     if (bolt->unheard == 1)
         gale_log(context->logger, GALE_LOG_WARN, context->component,
-                 "a tuple is %lld second%s behind the newest, where latenessSeconds allows %lld, and is left out, as "
+                 "a tuple is %g second%s behind the newest, where latenessSeconds allows %lld, and is left out, as "
                  "all such "
                  "will be; subscribe to the stream 'late', or raise latenessSeconds",
                  late_by, late_by == 1 ? "" : "s", allowed);
     else
         gale_log(
             context->logger, GALE_LOG_WARN, context->component,
-            "%llu tuples so far were more than %lld seconds late and left out, the last one by %lld; subscribe to the "
+            "%llu tuples so far were more than %lld seconds late and left out, the last one by %g; subscribe to the "
             "stream 'late', or raise latenessSeconds",
             (unsigned long long)bolt->unheard, allowed, late_by);
 }
 
 static int emit_late(clerk *bolt, int64_t behind, gale_collector *out) {
     uint32_t count = bolt->given->output.count;
-    bolt->values[count] = gale_i64(behind);
+    bolt->values[count] = gx_own_time_value(behind);
     bolt->values[count + 1] = gale_i64(bolt->late + 1);
     int rc = gale_emit(out, STREAM_LATE, bolt->values, count + 2);
     if (rc < 0) return rc;
@@ -116,10 +109,10 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     clerk *bolt = self;
     int64_t time = 0;
     if (gale_tuple_is_tick(tuple)) return 0;
-    int rc = time_of(bolt, tuple, out, &time);
+    int rc = gx_own_time_take(&bolt->given->time, &bolt->time_places, who, tuple, out, &time);
     if (rc >= 0) rc = gx_fields_take(&bolt->given->output, &bolt->output_places, who, tuple, out, bolt->values);
     if (rc < 0) return rc;
-    if (time > bolt->newest) bolt->newest = time;
+    if (time > bolt->newest) bolt->newest = time, bolt->newest_seconds = gx_own_time_seconds(time);
     if ((rc = tell(bolt, out)) < 0) return rc;
     if (bolt->newest - time > bolt->given->lateness) return emit_late(bolt, bolt->newest - time, out);
     rc = gale_emit(out, STREAM_ON_TIME, bolt->values, bolt->given->output.count);
@@ -137,7 +130,7 @@ static int bolt_save(void *self, gale_saver *to) {
 
 /* A time, or none yet. */
 static bool is_time(int64_t time) {
-    return time == INT64_MIN || gx_define_is_time(time);
+    return time == INT64_MIN || (time >= -GX_OWN_TIME_MAX && time <= GX_OWN_TIME_MAX);
 }
 
 static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
@@ -148,6 +141,7 @@ static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
     if (rc < 0) return rc;
     if (!is_time(v[0].as.i64) || !is_time(v[1].as.i64)) return gx_recall_refuse(&recall, "has a time that is none");
     bolt->newest = v[0].as.i64;
+    bolt->newest_seconds = bolt->newest == INT64_MIN ? INT64_MIN : gx_own_time_seconds(bolt->newest);
     bolt->told = v[1].as.i64;
     bolt->late = v[2].as.i64;
     bolt->unheard = (uint64_t)v[3].as.i64;
@@ -156,7 +150,7 @@ static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
 
 static const gale_durable_ops durable = {
     .size = sizeof(gale_durable_ops),
-    .version = 1,
+    .version = 2, /* 1: the newest time in seconds */
     .save = bolt_save,
     .restore = bolt_restore,
 };
@@ -181,7 +175,7 @@ static int check(const gale_event_time_options *given, settings *made, gale_erro
     if (rc >= 0 && (given->lateness_seconds < 0 || given->lateness_seconds > LATENESS_MAX))
         rc = gale_error_set(error, GALE_INVALID, "event time bolt: lateness_seconds is %lld, must be 0 to %d",
                             (long long)given->lateness_seconds, LATENESS_MAX);
-    made->lateness = given->lateness_seconds;
+    made->lateness = rc >= 0 ? given->lateness_seconds * GALE_SECOND : 0;
     return rc;
 }
 

@@ -5,7 +5,7 @@
  * Counting and remembering are one step here: a tuple that is replayed, for whatever reason, finds its key and is not
  * counted again, and one that failed halfway is counted where it was not. No failure makes a count wrong. */
 #include "base/str.h"
-#include "kit/fields.h"
+#include "kit/own_time.h"
 #include "kit/rotation.h"
 #include "kit/windows.h"
 
@@ -101,15 +101,12 @@ static int count(unique *bolt, span *s, int64_t time) {
     return made;
 }
 
+/* Windows begin and end at whole seconds. */
 static int time_of(unique *bolt, const gale_tuple *tuple, gale_collector *out, int64_t *ret_time) {
-    gale_value time;
-    int rc = gx_fields_take(&bolt->given->time, &bolt->time_places, who, tuple, out, &time);
-    if (rc < 0) return rc;
-    if (time.type != GALE_TYPE_I64)
-        return gx_define_wrong_type(out, who, tuple, bolt->time_places.at[0], "i64, seconds");
-    if (!gx_define_is_time(time.as.i64)) return gx_define_wrong_time(out, who, tuple, time.as.i64);
-    *ret_time = time.as.i64;
-    return 0;
+    int64_t ns = 0;
+    int rc = gx_own_time_take(&bolt->given->time, &bolt->time_places, who, tuple, out, &ns);
+    if (rc >= 0) *ret_time = gx_own_time_seconds(ns);
+    return rc;
 }
 
 /* Behind the watermark its window may have been told already. It fails: when it comes again, what stands before this

@@ -4,6 +4,7 @@
 #include "kit/window.h"
 
 #include "base/str.h"
+#include "kit/own_time.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,7 +190,7 @@ static void hasten(gx_window_bolt *bolt, gx_window_key *key, bool is_new, int64_
 
 static gale_value label(const gx_window_bolt *bolt, int64_t time) {
     const gx_window_shape *shape = &bolt->given->shape;
-    if (bolt->given->by_event) return gale_i64(time);
+    if (bolt->given->by_event) return gx_own_time_value(time);
     int64_t shown = time + bolt->shift;
     bool whole = shape->length % GALE_SECOND == 0 && shape->slide % GALE_SECOND == 0;
     return whole ? gale_i64(shown / GALE_SECOND) : gale_f64((double)shown / 1e9);
@@ -331,20 +332,15 @@ static int move_on(gx_window_bolt *bolt, int64_t time, gale_collector *out) {
 /* --- What comes --------------------------------------------------------------------------------------------------------- */
 
 static int refuse_late(const gx_window_bolt *bolt, int64_t time, gale_collector *out) {
-    gx_define_report(out, "%s: the time %lld is behind the watermark, %lld", who, (long long)time,
-                     (long long)bolt->mark);
+    gx_define_report(out, "%s: the time %.15g is behind the watermark, %.15g", who, (double)time / 1e9,
+                     (double)bolt->mark / 1e9);
     return GALE_STATE;
 }
 
 static int event_time(gx_window_bolt *bolt, const gale_tuple *tuple, gale_collector *out, int64_t *ret_time) {
-    gale_value time;
-    int rc = gx_fields_take(&bolt->given->time, &bolt->time_places, who, tuple, out, &time);
+    int rc = gx_own_time_take(&bolt->given->time, &bolt->time_places, who, tuple, out, ret_time);
     if (rc < 0) return rc;
-    if (time.type != GALE_TYPE_I64)
-        return gx_define_wrong_type(out, who, tuple, bolt->time_places.at[0], "i64, seconds");
-    if (!gx_define_is_time(time.as.i64)) return gx_define_wrong_time(out, who, tuple, time.as.i64);
-    *ret_time = time.as.i64;
-    return time.as.i64 < bolt->mark ? refuse_late(bolt, time.as.i64, out) : GALE_OK;
+    return *ret_time < bolt->mark ? refuse_late(bolt, *ret_time, out) : GALE_OK;
 }
 
 static int64_t clock_time(const gx_window_bolt *bolt) {
@@ -449,10 +445,14 @@ static int take(gx_window_bolt *bolt, const gale_tuple *tuple, gale_collector *o
 
 static int take_watermark(gx_window_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
     gale_value mark = gale_tuple_value(tuple, 0);
+    int64_t time = 0;
     if (gale_tuple_size(tuple) < 1) return gx_define_need(out, who, tuple, 1);
     if (mark.type != GALE_TYPE_I64) return gx_define_wrong_type(out, who, tuple, 0, "i64, seconds");
-    if (!gx_define_is_time(mark.as.i64)) return gx_define_wrong_time(out, who, tuple, mark.as.i64);
-    if (mark.as.i64 > bolt->mark) bolt->mark = mark.as.i64;
+    if (gx_own_time_of(&mark, &time) < 0) {
+        gx_define_report(out, "%s: no watermark: %lld", who, (long long)mark.as.i64);
+        return GALE_INVALID;
+    }
+    if (time > bolt->mark) bolt->mark = time;
     return move_on(bolt, bolt->mark, out);
 }
 
@@ -506,7 +506,7 @@ static int units(double seconds, const char *what, bool by_event, int64_t *ret_u
         return gale_error_set(error, GALE_INVALID,
                               "window bolt: %s is %g seconds; by the time that tuples carry, seconds are whole", what,
                               seconds);
-    *ret_units = by_event ? whole : (int64_t)(seconds * 1e9 + 0.5);
+    *ret_units = (int64_t)(seconds * 1e9 + 0.5);
     return GALE_OK;
 }
 
@@ -527,7 +527,7 @@ static int check_shape(const gale_window_options *given, gx_window_settings *mad
 }
 
 static int check_tick(const gale_window_options *given, gx_window_settings *made, gale_error *error) {
-    double slide = (double)made->shape.slide / (made->by_event ? 1 : 1e9), tick = given->tick;
+    double slide = (double)made->shape.slide / 1e9, tick = given->tick;
     if (given->emit != GALE_WINDOW_EMIT_CLOSE && given->emit != GALE_WINDOW_EMIT_CHANGE)
         return gale_error_set(error, GALE_INVALID,
                               "window bolt: emit is %d, which is neither close (%d) nor change (%d)", given->emit,

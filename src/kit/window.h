@@ -1,7 +1,7 @@
 /* The window bolt (gale_window_bolt, kit/window.c), as what lasts of it (kit/window_saved.c) sees it.
  *
- * Time is counted in units: seconds where it is what tuples carry, nanoseconds where it is the clock's. The boundary is the
- * multiple of the slide up to which all windows have been told; the window that ends a slide later is the current one.
+ * Time is in nanoseconds, whether tuples carry it (kit/own_time.h) or it is the clock's. The boundary is the multiple
+ * of the slide up to which all windows have been told; the window that ends a slide later is the current one.
  *
  *     close    a key is due at the end of the first window that holds something of it and was not told
  *     change   a key that changed is due at GX_WINDOW_CHANGED, another one when a pane of its enters or leaves the current

@@ -257,7 +257,7 @@ static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
 
 const gale_durable_ops gx_window_durable = {
     .size = sizeof(gale_durable_ops),
-    .version = 1,
+    .version = 2, /* 1: seconds where tuples carry the time */
     .flags = GALE_DURABLE_PARTS,
     .save = bolt_save,
     .restore = bolt_restore,

@@ -20,6 +20,11 @@ static const word words[] = {
 };
 enum { WORDS = sizeof words / sizeof *words };
 
+bool gx_window_function_counts(uint8_t function) {
+    return function == GX_WINDOW_SUM || function == GX_WINDOW_AVG || function == GX_WINDOW_MIN ||
+           function == GX_WINDOW_MAX || function == GX_WINDOW_PERCENTILE;
+}
+
 const char *gx_window_function_name(uint8_t function) {
     return function < WORDS ? words[function].name : "?";
 }

@@ -56,6 +56,9 @@ int gx_window_spec_parse(const char *text, const char *taken, const char *what, 
 int gx_window_row_of(const char *key, const char *aggregates, gx_fields *ret_key, gx_window_spec *ret_spec,
                      char ret_row[GX_WINDOW_FIELDS_TEXT], gale_error *error);
 
+/* Does it take numbers alone: sum, avg, min, max, percentile? */
+bool gx_window_function_counts(uint8_t function);
+
 /* "sum", for errors. */
 const char *gx_window_function_name(uint8_t function);
 

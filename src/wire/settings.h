@@ -24,7 +24,7 @@ typedef struct wire_settings {
 
 /* Rows of a table of gale_param; `server` is the one that is meant without a word: "localhost:6379". */
 #define WIRE_READS(name, text)                                                                                         \
-    { name, GALE_PARAM_TEXT, GALE_PARAM_READS, "", text, 0, 0, NULL, NULL, NULL, NULL }
+    { name, GALE_PARAM_TEXT, GALE_PARAM_READS, "", text, 0, 0, NULL, NULL, NULL, NULL, NULL }
 #define WIRE_ROWS(server)                                                                                              \
     GALE_PARAM_MORE("server", GALE_PARAM_TEXT, server, "host:port, or unix:/path", 0, 0, 0, NULL, NULL, server),       \
         GALE_PARAM("tls", GALE_PARAM_BOOL, "false", "the server is spoken to by TLS"),                                 \

@@ -204,7 +204,7 @@ static void a_make_function_is_told_all_that_it_may_ask(void **state) {
     described d;
     gale_bolt bolt;
     gale_error error = GALE_ERROR_INIT;
-    const gx_input input = { "split", "default", "word, count" };
+    const gx_input input = { .source = "split", .stream = "default", .fields = "word, count" };
     describe(&d);
     d.classes[0].make_bolt = look_at_inputs;
     gx_plugins *plugins = with(&d);
@@ -236,7 +236,7 @@ static void a_parameter_that_a_class_does_not_have_is_its_mistake_and_frees_what
     d.classes[0].make_bolt = look_at_inputs;
     d.classes[0].param_count = 9; /* without rules */
     gx_plugins *plugins = with(&d);
-    const gx_input input = { "split", "default", "word, count" };
+    const gx_input input = { .source = "split", .stream = "default", .fields = "word, count" };
     gx_args args = gx_args_of(gx_registry_find(gx_plugins_registry(plugins), gx_str("acme.bolt.Weigh")));
     args.inputs = &input;
     args.input_count = 1;

@@ -177,7 +177,8 @@ static bool is_of_expressions(const gx_class *c) {
 static void a_class_of_expressions_takes_the_fields_that_all_inputs_have(void **state) {
     (void)state;
     static const gx_refs none = { NULL, 0 };
-    static const gx_input inputs[] = { { "a", "default", "path, status, ms" }, { "b", "default", "ms, path" } };
+    static const gx_input inputs[] = { { .source = "a", .stream = "default", .fields = "path, status, ms" },
+                                       { .source = "b", .stream = "default", .fields = "ms, path" } };
     const gx_class *c = gx_registry_find(gx_registry_builtin(), gx_str("gale.bolt.Filter"));
     if (!c) skip(); /* this gale has no expressions */
     gx_yaml_doc *doc = NULL;
@@ -211,7 +212,7 @@ static gx_yaml_doc *two_arguments(const gx_class *c) {
 static void every_class_can_be_made(void **state) {
     (void)state;
     static const gx_refs none = { NULL, 0 };
-    static const gx_input input = { "a", "default", "-" };
+    static const gx_input input = { .source = "a", .stream = "default", .fields = "-" };
     gx_yaml_doc *empty = NULL, *path = NULL, *address = NULL;
     gale_error error = GALE_ERROR_INIT;
     const gx_class *c;

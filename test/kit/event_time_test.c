@@ -124,6 +124,34 @@ static void what_could_not_be_told_is_told_with_the_next_tuple(void **state) {
     end(&f);
 }
 
+static void expect_of(fixture *f, gale_value time, const char *emitted) {
+    assert_int_equal(take_value(f, time), 0);
+    assert_string_equal(fake_text(&f->fake.emitted), emitted);
+}
+
+static void fractions_of_a_second_decide_what_is_late_and_watermarks_are_whole(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f, 1);
+    expect_of(&f, gale_f64(1789000010.75), "2:~[1789000009,1789000010]\n[\"a\"]\n");
+    expect_of(&f, gale_f64(1789000010.875), "[\"a\"]\n"); /* the same second: no other watermark */
+    expect_of(&f, gale_f64(1789000009.875), "[\"a\"]\n");
+    expect_of(&f, gale_f64(1789000009.75), "1:[\"a\",1.125,1]\n");
+    expect_of(&f, gale_i64(1789000011), "2:~[1789000010,1789000011]\n[\"a\"]\n"); /* both types in one stream */
+    expect_of(&f, gale_f64(-0.5), "1:[\"a\",1789000011.5,2]\n");
+    end(&f);
+}
+
+static void before_1970_the_watermark_is_rounded_down_too(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f, 0);
+    expect_of(&f, gale_f64(-1.5), "2:~[-2,-2]\n[\"a\"]\n");
+    expect_of(&f, gale_f64(-1.25), "[\"a\"]\n");
+    expect_of(&f, gale_f64(-1.375), "1:[\"a\",0.125,1]\n");
+    end(&f);
+}
+
 static void what_is_no_time_fails(void **state) {
     (void)state;
     fixture f;
@@ -135,8 +163,8 @@ static void what_is_no_time_fails(void **state) {
     assert_int_equal(take(&f, INT64_MAX), GALE_INVALID);
     assert_int_equal(take(&f, INT64_MIN), GALE_INVALID);
     assert_string_equal(fake_text(&f.fake.reports),
-                        "event time: the time -9223372036854775808 of component 'parse' is beyond the year 5138: event "
-                        "times are whole seconds since 1970; milliseconds become seconds by `format: epoch_ms` of "
+                        "event time: the time -9223372036854775808 of component 'parse' is before the year 1824: event "
+                        "times are seconds since 1970; milliseconds become seconds by `format: epoch_ms` of "
                         "gale.bolt.Timestamp, or by `time // 1000` in gale.bolt.Map\n");
     fake_source(&f.fake, "parse", "who, tine");
     assert_int_equal(take(&f, 1), GALE_FIELDS);
@@ -190,6 +218,8 @@ int main(void) {
         cmocka_unit_test(late_tuples_that_nobody_takes_are_counted_and_logged),
         cmocka_unit_test(late_tuples_that_nobody_takes_are_told_of_at_each_power_of_ten),
         cmocka_unit_test(what_could_not_be_told_is_told_with_the_next_tuple),
+        cmocka_unit_test(fractions_of_a_second_decide_what_is_late_and_watermarks_are_whole),
+        cmocka_unit_test(before_1970_the_watermark_is_rounded_down_too),
         cmocka_unit_test(what_is_no_time_fails),
         cmocka_unit_test(it_is_one_task),
         cmocka_unit_test(arguments_are_checked),

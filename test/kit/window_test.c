@@ -3,6 +3,7 @@
 #include "harness/memory_store.h"
 
 #include <gale/kit.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "harness/cm.h"
@@ -350,6 +351,20 @@ static void without_a_watermark_all_is_kept_until_the_end(void **state) {
     end(&f);
 }
 
+static void of_times_with_fractions_the_first_and_the_last_are_exact(void **state) {
+    (void)state;
+    fixture f;
+    begin_event(&f, 10, 0);
+    static const double times[] = { 9.875, 9.5, 9.9999, 10.0, -0.25 };
+    fake_source(&f.fake, "source", "k, x, time");
+    for (int i = 0; i < 5; i++) {
+        gale_value values[3] = { gale_text("a"), gale_i64(i), gale_f64(times[i]) };
+        assert_int_equal(run(&f, fake_tuple(&f.fake, values, 3)), GALE_OK);
+    }
+    finish(&f, "~[\"a\",-10,0,1,4,4]\n~[\"a\",0,10,3,1,2]\n~[\"a\",10,20,1,3,3]\n");
+    end(&f);
+}
+
 static void what_is_no_time_or_watermark_is_refused(void **state) {
     (void)state;
     fixture f;
@@ -358,9 +373,13 @@ static void what_is_no_time_or_watermark_is_refused(void **state) {
     assert_int_equal(take_at(&f, "a", 1, INT64_MIN), GALE_INVALID);
     assert_int_equal(watermark(&f, gale_i64(INT64_MAX)), GALE_INVALID);
     assert_int_equal(watermark(&f, gale_text("x")), GALE_TYPE);
-    gale_value values[3] = { gale_text("a"), gale_i64(1), gale_f64(1) };
+    gale_value values[3] = { gale_text("a"), gale_i64(1), gale_text("1") };
     fake_source(&f.fake, "source", "k, x, time");
     assert_int_equal(run(&f, fake_tuple(&f.fake, values, 3)), GALE_TYPE);
+    values[2] = gale_f64(NAN);
+    assert_int_equal(run(&f, fake_tuple(&f.fake, values, 3)), GALE_INVALID);
+    values[2] = gale_f64(1e12); /* milliseconds, say */
+    assert_int_equal(run(&f, fake_tuple(&f.fake, values, 3)), GALE_INVALID);
     finish(&f, "");
     end(&f);
 }
@@ -665,6 +684,7 @@ int main(void) {
         cmocka_unit_test(nan_is_above_all_numbers_and_leaves_with_its_pane),
         cmocka_unit_test(a_watermark_ends_windows_and_what_is_behind_it_fails),
         cmocka_unit_test(without_a_watermark_all_is_kept_until_the_end),
+        cmocka_unit_test(of_times_with_fractions_the_first_and_the_last_are_exact),
         cmocka_unit_test(what_is_no_time_or_watermark_is_refused),
         cmocka_unit_test(a_weight_is_a_whole_number_and_nothing_of_another_is_counted),
         cmocka_unit_test(a_value_of_another_type_fails_its_tuple_and_counts_nowhere),

@@ -90,10 +90,11 @@ static const gale_class classes[] = {
 #elif defined(CASE_NULL_MAKE)
     GALE_BOLT_CLASS("wrong.bolt.Wrong", "is wrong", params, NULL, NULL),
 #elif defined(CASE_MADE_AS_SPOUT)
-    { "wrong.bolt.Wrong", GALE_CLASS_SPOUT, 0, "is wrong", GALE_TABLE(params), NULL, NULL, NULL, NULL, make, NULL },
+    { "wrong.bolt.Wrong", GALE_CLASS_SPOUT, 0, "is wrong", GALE_TABLE(params), NULL, NULL, NULL, NULL, make, NULL,
+      NULL },
 #elif defined(CASE_GALES_ALIAS)
     { "wrong.bolt.Wrong", GALE_CLASS_BOLT, 0, "is wrong", GALE_TABLE(params), "com.acme.Wrong gale.bolt.Split", NULL,
-      NULL, NULL, make, NULL },
+      NULL, NULL, make, NULL, NULL },
 #elif defined(CASE_CLASS_TWICE)
     GALE_BOLT_CLASS("wrong.bolt.Wrong", "is wrong", params, NULL, make),
     GALE_BOLT_CLASS("wrong.bolt.Wrong", "is wrong", params, NULL, make),

@@ -52,7 +52,10 @@ static const gale_param avro_format_params[] = {
 };
 
 #define FORMAT_CLASS(name, text, params, make, format)                                                                 \
-    { (name), GALE_CLASS_BOLT, 0, (text), GALE_TABLE(params), NULL, NULL, NULL, NULL, (make), (void *)(&(format)) }
+    {                                                                                                                  \
+        (name), GALE_CLASS_BOLT, 0, (text), GALE_TABLE(params), NULL, NULL, NULL, NULL, (make), (void *)(&(format)),   \
+            NULL                                                                                                       \
+    }
 
 static const gale_class classes[] = {
     FORMAT_CLASS("gale.bolt.Protobuf",

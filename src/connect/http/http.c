@@ -45,7 +45,7 @@ static const gale_param spout_params[] = {
 #define MORE(name, type, fallback, text, example)                                                                      \
     GALE_PARAM_MORE(name, type, fallback, text, 0, 0, 0, NULL, NULL, example)
 #define READS(name, text, also)                                                                                        \
-    { name, GALE_PARAM_TEXT, GALE_PARAM_READS, "", text, 0, 0, NULL, NULL, NULL, also }
+    { name, GALE_PARAM_TEXT, GALE_PARAM_READS, "", text, 0, 0, NULL, NULL, NULL, also, NULL }
 
 /* How a server is asked. */
 #define ACCESS_ROWS                                                                                                    \
@@ -147,9 +147,11 @@ static const gale_param poll_params[] = {
 
 static const gale_class classes[] = {
     { "gale.spout.Http", GALE_CLASS_SPOUT, 0, "emits requests by HTTP, and answers each when its tuples are done",
-      GALE_TABLE(spout_params), NULL, NULL, "gale.rate", http_make_spout, NULL, NULL },
+      GALE_TABLE(spout_params), NULL, NULL, "gale.rate", http_make_spout, NULL, NULL,
+      "body string bytes, method string, path string bytes, query string bytes, headers map, remote string, time int" },
     { "gale.spout.HttpPoll", GALE_CLASS_SPOUT, 0, "asks an HTTP server again and again, and emits what it answers",
-      GALE_TABLE(poll_params), NULL, NULL, "gale.rate", http_make_poll, NULL, NULL },
+      GALE_TABLE(poll_params), NULL, NULL, "gale.rate", http_make_poll, NULL, NULL,
+      "time int, type string bytes, etag string bytes" },
     GALE_BOLT_CLASS("gale.bolt.HttpSink", "sends each tuple by HTTP, and acks it when the server has taken it",
                     sink_params, NULL, http_make_sink),
 };

@@ -15,7 +15,7 @@
 static const gale_param spout_params[] = {
     BROKERS_ROW,
     { "topics", GALE_PARAM_LIST, 0, NULL, "what is read; one that begins with ^ is a pattern", 0, 0, NULL, NULL,
-      "[clicks, views]", "topic" },
+      "[clicks, views]", "topic", NULL },
     GALE_PARAM("group", GALE_PARAM_TEXT, NULL,
                "the group that the topics are read for: its members share them, and it goes on where "
                "it was"),
@@ -61,9 +61,9 @@ static const gale_param sink_params[] = {
                     NULL, NULL, "line"),
     GALE_PARAM_MORE("headers", GALE_PARAM_FIELDS, "", "fields that are headers, under their names", GALE_PARAM_INPUT, 0,
                     0, NULL, NULL, "[trace]"),
-    GALE_PARAM_MORE("timestamp", GALE_PARAM_FIELD, "",
-                    "the field that is the time, in milliseconds since 1970; not given: now", GALE_PARAM_INPUT, 0, 0,
-                    NULL, NULL, "time"),
+    GALE_PARAM_TAKES("timestamp", GALE_PARAM_FIELD, "",
+                     "the field that is the time, in milliseconds since 1970; not given: now", GALE_PARAM_INPUT, "int",
+                     "time"),
     GALE_PARAM_MORE("markers", GALE_PARAM_TEXT, "",
                     "in a durable run: the sink writes in transactions, each message once, with markers in this topic, "
                     "which is made when it is missing",
@@ -78,10 +78,11 @@ static const gale_param sink_params[] = {
 
 static const gale_class classes[] = {
     { "gale.spout.Kafka", GALE_CLASS_SPOUT, 0, "emits messages of Kafka topics, tracked, as a member of a group",
-      GALE_TABLE(spout_params), NULL, NULL, "gale.rate gale.member", kafka_make_spout, NULL, NULL },
+      GALE_TABLE(spout_params), NULL, NULL, "gale.rate gale.member", kafka_make_spout, NULL, NULL,
+      "value string bytes, key string bytes, topic string, partition int, offset int, timestamp int, headers map" },
     { "gale.bolt.KafkaSink", GALE_CLASS_BOLT, 0,
       "writes each tuple to a Kafka topic, and acks it when the brokers have it", GALE_TABLE(sink_params), NULL, NULL,
-      "gale.member", NULL, kafka_make_sink, NULL },
+      "gale.member", NULL, kafka_make_sink, NULL, NULL },
 };
 
 static const gale_plugin plugin = GALE_PLUGIN_INIT("kafka", "1.0", "gale.", "Apache-2.0",

@@ -32,7 +32,7 @@
 
 static const gale_param spout_params[] = {
     { "topics", GALE_PARAM_LIST, 0, NULL, "filters of what is read, as $share/GROUP/FILTER shared with others", 0, 0,
-      NULL, NULL, "[sensors/+/temperature, alarms/#]", "topic" },
+      NULL, NULL, "[sensors/+/temperature, alarms/#]", "topic", NULL },
     GALE_PARAM_MORE("qos", GALE_PARAM_WHOLE, "1", "the QoS of the subscriptions", 0, 0, 2, NULL, NULL, NULL),
     GALE_PARAM_MORE("emit", GALE_PARAM_FIELDS, "payload",
                     "the fields that go out: payload, topic, qos, retain, time (milliseconds since 1970), filter, "
@@ -83,7 +83,9 @@ static const gale_param sink_params[] = {
 
 static const gale_class classes[] = {
     { "gale.spout.Mqtt", GALE_CLASS_SPOUT, 0, "emits messages of MQTT topics, and answers each when its tree is done",
-      GALE_TABLE(spout_params), NULL, NULL, "gale.rate", mqtt_make_spout, NULL, NULL },
+      GALE_TABLE(spout_params), NULL, NULL, "gale.rate", mqtt_make_spout, NULL, NULL,
+      "payload string bytes, topic string bytes, qos int, retain bool, time int, filter string bytes, properties map, "
+      "expiry int" },
     GALE_BOLT_CLASS("gale.bolt.MqttSink", "publishes each tuple by MQTT, and acks it when the broker has it",
                     sink_params, NULL, mqtt_make_sink),
 };

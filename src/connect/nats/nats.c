@@ -5,7 +5,7 @@
     {                                                                                                                  \
         "servers", GALE_PARAM_LIST, 0, NULL,                                                                           \
             "servers, of which one is connected to: nats://host:4222, tls://host:4222", 0, 0, NULL, NULL,              \
-            "[\"nats://nats1:4222\", \"nats://nats2:4222\"]", NULL                                                     \
+            "[\"nats://nats1:4222\", \"nats://nats2:4222\"]", NULL, NULL                                               \
     }
 #define TEXT_ROW(name, text, example) GALE_PARAM_MORE(name, GALE_PARAM_TEXT, "", text, 0, 0, 0, NULL, NULL, example)
 
@@ -104,7 +104,8 @@ static const gale_param sink_params[] = {
 static const gale_class classes[] = {
     { "gale.spout.Nats", GALE_CLASS_SPOUT, 0,
       "emits messages of a JetStream consumer, tracked, and acks those that are done", GALE_TABLE(spout_params), NULL,
-      NULL, "gale.rate", nats_make_spout, NULL, NULL },
+      NULL, "gale.rate", nats_make_spout, NULL, NULL,
+      "payload string bytes, subject string bytes, stream string, sequence int, time int, delivered int, headers map" },
     GALE_BOLT_CLASS("gale.bolt.NatsSink",
                     "publishes each tuple to a JetStream stream, and acks it when the stream has it", sink_params, NULL,
                     nats_make_sink),

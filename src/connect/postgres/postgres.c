@@ -128,9 +128,11 @@ static const gale_param listen_params[] = {
 
 static const gale_class classes[] = {
     { "gale.spout.PostgresListen", GALE_CLASS_SPOUT, 0, "emits notifications of PostgreSQL (NOTIFY)",
-      GALE_TABLE(listen_params), NULL, NULL, "gale.rate", pg_make_listen, NULL, NULL },
+      GALE_TABLE(listen_params), NULL, NULL, "gale.rate", pg_make_listen, NULL, NULL,
+      "payload string bytes, channel string, pid int" },
     { "gale.spout.Postgres", GALE_CLASS_SPOUT, 0, "emits changes of PostgreSQL tables, tracked, as they are committed",
-      GALE_TABLE(spout_params), NULL, NULL, "gale.rate", pg_make_spout, NULL, NULL },
+      GALE_TABLE(spout_params), NULL, NULL, "gale.rate", pg_make_spout, NULL, NULL,
+      "op string, schema string, table string, row map, old map, time int, xid int" },
     GALE_BOLT_CLASS("gale.bolt.PostgresLookup", "adds fields from a PostgreSQL table, or a query, by a key",
                     lookup_params, NULL, pg_make_lookup),
     GALE_BOLT_CLASS("gale.bolt.PostgresSink",

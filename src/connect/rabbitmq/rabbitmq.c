@@ -4,7 +4,7 @@
 #define MORE(name, type, fallback, text, example)                                                                      \
     GALE_PARAM_MORE(name, type, fallback, text, 0, 0, 0, NULL, NULL, example)
 #define READS(name, text, also)                                                                                        \
-    { name, GALE_PARAM_TEXT, GALE_PARAM_READS, "", text, 0, 0, NULL, NULL, NULL, also }
+    { name, GALE_PARAM_TEXT, GALE_PARAM_READS, "", text, 0, 0, NULL, NULL, NULL, also, NULL }
 
 /* Where the broker is, and who asks. */
 #define BROKER_ROWS                                                                                                    \
@@ -70,9 +70,9 @@ static const gale_param sink_params[] = {
                     0, NULL, NULL, "[trace]"),
     GALE_PARAM_MORE("id", GALE_PARAM_FIELD, "", "the field that is the message's id; not given: a name of gale's own",
                     GALE_PARAM_INPUT, 0, 0, NULL, NULL, "order"),
-    GALE_PARAM_MORE("time", GALE_PARAM_FIELD, "",
-                    "the field that is the message's time, in milliseconds since 1970: it has whole seconds",
-                    GALE_PARAM_INPUT, 0, 0, NULL, NULL, "time"),
+    GALE_PARAM_TAKES("time", GALE_PARAM_FIELD, "",
+                     "the field that is the message's time, in milliseconds since 1970: it has whole seconds",
+                     GALE_PARAM_INPUT, "int", "time"),
     MORE("contentType", GALE_PARAM_TEXT, "", "what the messages' content type is", "application/json"),
     MORE("type", GALE_PARAM_TEXT, "", "what the messages' type is", "order"),
     MORE("persistent", GALE_PARAM_BOOL, "true", "a durable queue has its messages on its disk", NULL),
@@ -94,7 +94,9 @@ static const gale_param sink_params[] = {
 
 static const gale_class classes[] = {
     { "gale.spout.RabbitMQ", GALE_CLASS_SPOUT, 0, "emits messages of a queue of RabbitMQ, tracked, and answers each",
-      GALE_TABLE(spout_params), NULL, NULL, "gale.rate", rmq_make_spout, NULL, NULL },
+      GALE_TABLE(spout_params), NULL, NULL, "gale.rate", rmq_make_spout, NULL, NULL,
+      "body string bytes, key string bytes, exchange string bytes, headers map, time int, redelivered bool, attempt "
+      "int, priority int" },
     GALE_BOLT_CLASS("gale.bolt.RabbitMQSink",
                     "publishes each tuple to an exchange of RabbitMQ, and acks it when the broker has confirmed it",
                     sink_params, NULL, rmq_make_sink),

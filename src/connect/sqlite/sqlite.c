@@ -138,7 +138,7 @@ static const gale_param rows_params[] = {
 
 static const gale_class classes[] = {
     { "gale.spout.SqliteRows", GALE_CLASS_SPOUT, 0, "emits the rows of an SQLite table or query in order, tracked",
-      GALE_TABLE(rows_params), NULL, NULL, "gale.rate", lite_make_rows, NULL, NULL },
+      GALE_TABLE(rows_params), NULL, NULL, "gale.rate", lite_make_rows, NULL, NULL, NULL },
     GALE_BOLT_CLASS("gale.bolt.SqliteLetters",
                     "writes dead letters to a table of an SQLite file, which sqlite3 opens and SqliteRows reads",
                     letters_params, NULL, lite_make_letters),

@@ -92,7 +92,7 @@ static const gale_class classes[] = {
     GALE_BOLT_CLASS(SINK, "takes what comes in", params, NULL, make_bolt),
 #if !defined(CASE_STRANGER) && !defined(CASE_OLDER)
     { "gale.spout.Probe", GALE_CLASS_SPOUT, 0, "makes numbers", GALE_TABLE(params), ALIASES, "number, sum", NULL,
-      make_spout, NULL, NULL },
+      make_spout, NULL, NULL, NULL },
 #endif
 };
 
