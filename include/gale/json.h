@@ -74,8 +74,8 @@ GALE_API bool gale_json_whole(gale_str json, int64_t *ret_number);
 GALE_API bool gale_json_number(gale_str json, double *ret_number);
 
 /* Appends a value as gale.bolt.Format writes it, and a NUL that is not counted, to memory of malloc's that grows:
- * `*size` of `*room` bytes are used. Bytes are {"base64": "..."}, NaN and infinities null. False: memory is out, and
- * what was there is unchanged. */
+ * `*size` of `*room` bytes are used. Bytes are {"base64": "..."}, NaN and infinities null. False: memory is out, or it
+ * is no valid value; what was there is unchanged. */
 GALE_API bool gale_json_append(const gale_value *value, char **data, size_t *size, size_t *room);
 
 GALE_END

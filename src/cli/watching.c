@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 static const int64_t slice = 20 * GALE_MILLISECOND;
-/* So long a component that does not come back is waited for; where the end is to be at once, the shorter time. */
-static const int64_t free_bound = 2 * GALE_SECOND, short_bound = 400 * GALE_MILLISECOND;
+/* So long a component that does not come back is waited for: one that may have begun to end; one whose call began before it was to end
+ * (what it waits for, as a child that is killed, may need a moment); and where the end is to be at once. */
+static const int64_t free_bound = 2 * GALE_SECOND, hung_bound = 900 * GALE_MILLISECOND,
+                     short_bound = 400 * GALE_MILLISECOND;
 
 gx_watching gx_watching_of(const gx_session *session, const gale_logger *logger, gx_change *change,
                            const gx_carried *carried, gale_runtime *runtime) {
@@ -332,7 +334,7 @@ static bool is_closed(const gale_runtime *runtime) {
 static int64_t patience(const gx_watching *r, int64_t now) {
     gx_pulse pulse;
     bool hangs = r->cut_at && !gx_pulse_feel(r->runtime, now - r->cut_at, &pulse);
-    return r->at_once || hangs ? short_bound : free_bound;
+    return r->at_once ? short_bound : hangs ? hung_bound : free_bound;
 }
 
 /* Until closed; or until a stop has been ignored for a while by a component that is stuck. One that has something to end in order (a

@@ -1,6 +1,7 @@
 #include "tuple/json_view.h"
 #include "base/number.h"
 #include "base/utf8.h"
+#include "tuple/body.h"
 #include "tuple/json.h"
 #include "tuple/json_read.h"
 
@@ -106,9 +107,9 @@ static const char *take_name(gale_json_item *item, const char *at, const char *e
 /* The rest begins with the bracket before the first item, with the comma before another one, or with the bracket
  * behind the last. */
 bool gale_json_next(gale_json_item *item) {
+    if (!item || item->broken || !item->rest.data || !item->rest.size) return false;
     const char *at = item->rest.data, *end = at + item->rest.size;
     bool is_first = item->index == SIZE_MAX;
-    if (item->broken || !item->rest.size) return false;
     if (is_first && *at != '[' && *at != '{') return stop_at(item, end, end, false);
     bool is_object = is_first ? *at == '{' : item->name.size;
     char close = is_object ? '}' : ']';
@@ -139,13 +140,14 @@ bool gx_json_member(gale_str object, gale_str name, gale_str *ret_value) {
 }
 
 bool gale_json_get(gale_str json, const char *path, gale_str *ret_value) {
-    for (const char *at = path; *at;) {
+    for (const char *at = path; at && *at;) {
         size_t size = strcspn(at, ".");
         if (!gx_json_member(json, (gale_str){ at, size }, &json)) return false;
         at += size + (at[size] == '.');
     }
-    *ret_value = json;
-    return gale_json_kind_of(json) != GALE_JSON_NONE;
+    if (!path || gale_json_kind_of(json) == GALE_JSON_NONE) return false;
+    if (ret_value) *ret_value = json;
+    return true;
 }
 
 /* --- Scalars --- */
@@ -153,7 +155,7 @@ bool gale_json_get(gale_str json, const char *path, gale_str *ret_value) {
 /* What stands between the quotation marks. False: it is no string. */
 static bool take_raw(gale_str json, gale_str *ret_raw, bool *ret_escaped) {
     gx_json_scan scan = gx_json_scan_of(json);
-    return json.size && gx_json_scan_take(&scan, '"') && gx_json_scan_string(&scan, ret_raw, ret_escaped);
+    return json.data && json.size && gx_json_scan_take(&scan, '"') && gx_json_scan_string(&scan, ret_raw, ret_escaped);
 }
 
 bool gx_json_string_is(gale_str json, gale_str text) {
@@ -170,7 +172,7 @@ bool gx_json_string_is(gale_str json, gale_str text) {
 }
 
 bool gale_json_is(gale_str json, const char *text) {
-    return gx_json_string_is(json, gx_str(text));
+    return text && gx_json_string_is(json, gx_str(text));
 }
 
 static int64_t put(gale_str text, char *to, size_t room) {
@@ -181,6 +183,8 @@ static int64_t put(gale_str text, char *to, size_t room) {
 }
 
 int64_t gale_json_text(gale_str json, char *to, size_t room) {
+    if (!to) room = 0;
+    if (!json.data) json = gx_str("");
     gale_str raw = json;
     bool escaped = false, is_text = gale_json_kind_of(json) == GALE_JSON_STRING && take_raw(json, &raw, &escaped);
     if (!is_text || !escaped) return put(raw, to, room);
@@ -194,12 +198,15 @@ int64_t gale_json_text(gale_str json, char *to, size_t room) {
 
 static bool take_number(gale_str json, gx_json_number *ret_number) {
     gx_json_scan scan = gx_json_scan_of(json);
-    return json.size && gx_json_scan_number(&scan, ret_number) && scan.at == scan.end;
+    return json.data && json.size && gx_json_scan_number(&scan, ret_number) && scan.at == scan.end;
 }
 
 bool gale_json_whole(gale_str json, int64_t *ret_number) {
     gx_json_number number;
-    return take_number(json, &number) && gx_json_number_whole(&number, ret_number);
+    int64_t whole;
+    if (!take_number(json, &number) || !gx_json_number_whole(&number, &whole)) return false;
+    if (ret_number) *ret_number = whole;
+    return true;
 }
 
 bool gale_json_number(gale_str json, double *ret_number) {
@@ -207,17 +214,19 @@ bool gale_json_number(gale_str json, double *ret_number) {
     if (!take_number(json, &number)) return false;
     double value = gx_json_number_value(&number);
     if (value - value != 0) return false;
-    *ret_number = value;
+    if (ret_number) *ret_number = value;
     return true;
 }
 
 /* --- Writing --- */
 
 bool gale_json_append(const gale_value *value, char **data, size_t *size, size_t *room) {
+    gale_value null = gale_null();
+    if (!value) value = &null;
+    if (!data || !size || !room || gx_body_measure(value, 1) < 0) return false;
     gx_buf out = { .data = *data, .size = *size, .capacity = *room };
     gx_json json = gx_json_to(&out);
-    gale_value null = gale_null();
-    gx_json_value(&json, value ? value : &null);
+    gx_json_value(&json, value);
     bool good = gx_buf_text(&out) != NULL;
     *data = out.data;
     *room = out.capacity;

@@ -239,15 +239,19 @@ int gx_value_compare_packed(gale_str a, gale_str b) {
 /* --- As text --- */
 
 size_t gale_number_write(double number, char to[GALE_NUMBER_TEXT]) {
-    return gx_number_write(to, number);
+    return to ? gx_number_write(to, number) : 0;
 }
 
 bool gale_number_read(gale_str text, double *ret_number) {
-    return gx_number_read(text, ret_number);
+    double number;
+    if (!text.data || !gx_number_read(text, &number)) return false;
+    if (ret_number) *ret_number = number;
+    return true;
 }
 
 bool gale_value_text(const gale_value *value, char number[GALE_NUMBER_TEXT], gale_str *ret_text) {
     size_t size = 0;
+    if (!number || !ret_text) return false;
     switch (value ? value->type : GALE_TYPE_NULL) {
     case GALE_TYPE_STRING:
     case GALE_TYPE_BYTES: *ret_text = (gale_str){ value->size ? value->as.string : "", value->size }; return true;

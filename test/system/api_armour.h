@@ -57,6 +57,8 @@ struct world {
     gale_handle held, settled;
     unsigned emitted;
     gale_error error;
+    char *text; /* that grows */
+    size_t text_size, text_room;
     /* Where outputs go, and what options lie in. */
     alignas(16) unsigned char outputs[ARGUMENTS_MAX][ROOM];
     alignas(16) unsigned char inputs[ARGUMENTS_MAX][ROOM];
@@ -591,6 +593,7 @@ static inline void world_end(world *w) {
     gale_rotating_map_free(w->bytes);
     gale_time_cache_map_free(w->cache);
     gale_time_cache_map_free(w->bytes_cache);
+    free(w->text);
     gale_value_owned_free(w->owned);
     gale_manual_clock_free(w->clock);
 }

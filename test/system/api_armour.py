@@ -45,6 +45,9 @@ def parameter(text):
     pointer = re.fullmatch(r"(.*\(\*)(\w+)(\).*)", text)
     if pointer:
         return Parameter(pointer[1] + pointer[3], pointer[2])
+    array = re.fullmatch(r"(.*?)(\w+)\[\w+\]", text)
+    if array:
+        return Parameter(array[1].strip() + " *", array[2])
     kind, name = re.fullmatch(r"(.*?)(\w+)", text).groups()
     return Parameter(kind.strip(), name)
 
@@ -164,7 +167,8 @@ SIZED = {
                               ("kind", "GALE_GROUPING_FIELDS, v.fields = long_text()"),
                               ("kind", "GALE_GROUPING_CUSTOM, v.custom = &strange_custom")),
     "gale_clock": [C("gale_clock_wall()", "a clock")],
-    "gale_str": [C('((gale_str){ "k", 1 })', "a text"), C("((gale_str){ NULL, 0 })", "no text"),
+    "gale_str": [C('((gale_str){ "k", 1 })', "a text"), C(r'((gale_str){ "{\"k\":[7,\"a\\n\"]}", 15 })', "JSON"),
+                 C('((gale_str){ "7", 1 })', "a number"), C("((gale_str){ NULL, 0 })", "no text"),
                  C("((gale_str){ NULL, 9 })", "9 bytes at NULL")],
     "gale_value": VALUES,
     "gale_handle": HANDLES,
@@ -201,6 +205,9 @@ POINTERS = {
     "gale_backoff *": [C("memset(w->inputs[@], 0, ROOM)", "a backoff"), C("NULL", "NULL")],
     "gale_intake_each_fn *": [C("on_kept", "a function"), C("NULL", "NULL")],
     "const char *const *": [C("some_names", "names"), C("NULL", "NULL")],
+    "gale_json_item *": [C("memcpy(w->inputs[@], &(gale_json_item)GALE_JSON_FIRST(((gale_str){ \"[1,{}]\", 6 })), "
+                           "sizeof(gale_json_item))", "a first item"), C("NULL", "NULL"),
+                         C("memset(w->inputs[@], 0, ROOM)", "an item of zeros")],
     "gale_wait *": [C("memset(w->inputs[@], 0, ROOM)", "a wait"), C("NULL", "NULL")],
     "gale_is_lost_fn *": [C("on_lost", "a function"), C("NULL", "NULL")],
     "gale_dispatch_drive_fn *": [C("on_drive", "a function"), C("NULL", "NULL")],
@@ -253,6 +260,8 @@ PAIRS = {
                                C("NULL, SIZE_MAX", "NULL, SIZE_MAX")],
     ("bounds", "bound_count"): [C("memset(w->inputs[@], 0, ROOM), 2", "two bounds"),
                                 C("NULL, 0", "NULL, 0"), C("NULL, 3", "NULL, 3"), C("NULL, UINT32_MAX", "2^32 - 1 at NULL")],
+    ("to", "room"): [C("(char *)w->inputs[@], 9", "room for nine"), C("NULL, 0", "NULL, 0"), C("NULL, 9", "NULL, 9"),
+                     C("(char *)w->inputs[@], 0", "no room")],
     ("ret_trees", "room"): [C("an_output(w, @), 1", "room for one"), C("NULL, 0", "NULL, 0"), C("NULL, 9", "NULL, 9"),
                             C("memset(w->inputs[@], 0, ROOM), 1", "trees without a size"),
                             C("(void *)(w->inputs[@][0] = sizeof(gale_open_tree) & 255, "
@@ -262,6 +271,11 @@ PAIRS["items", "count"] = PAIRS["pairs", "count"] = [C(c.code, c.shown) for c in
 
 # Parameters that mean more than their type says: by function (a beginning of its name) and name.
 NAMED = {
+    ("gale_number_write", "to"): [C("(char *)w->inputs[@]", "room"), C("NULL", "NULL")],
+    ("gale_value_text", "number"): [C("(char *)w->inputs[@]", "room"), C("NULL", "NULL")],
+    ("gale_json_append", "data"): [C("&w->text", "a text that grows"), C("NULL", "NULL")],
+    ("gale_json_append", "size"): [C("&w->text_size", "its size"), C("NULL", "NULL")],
+    ("gale_json_append", "room"): [C("&w->text_room", "its room"), C("NULL", "NULL")],
     ("gale_emit_many", "rows"): numbers("1", "0"),
     ("gale_emit_direct", "task"): numbers("3", "0", "1", "2", "4", "70000", "UINT32_MAX"),
     ("gale_emit", "stream"): numbers("0", "1", "2", "65536", "UINT32_MAX"),
