@@ -18,7 +18,7 @@ typedef struct gx_file_state {
     uint64_t device;
     uint64_t inode;
     uint64_t content; /* a hash of bytes before `offset`, to notice another file */
-    uint32_t task;    /* index; lines are shared among tasks by their number */
+    uint32_t task;    /* index; blocks are shared among tasks by their number */
     uint32_t tasks;
     int64_t offset; /* of the oldest line without an answer */
     uint64_t lines; /* before it */
