@@ -288,7 +288,7 @@ static void failed_tuples_are_emitted_again_and_who_takes_dead_letters_sees_them
 
 static void odds_are_read_by_name_and_what_is_wrong_changes_nothing(void **state) {
     (void)state;
-    gx_faults faults = faults_of("slow=0.5, hold=1,alloc=0");
+    gx_faults faults = faults_of("slow=0.5, hold=1,alloc=0.00000000000000000000000000000000000001");
     assert_int_equal(faults.odds[GX_FAULT_SLOW], UINT32_C(1) << 31);
     assert_int_equal(faults.odds[GX_FAULT_HOLD], UINT32_MAX);
     assert_int_equal(faults.odds[GX_FAULT_FAIL], 0);
@@ -299,8 +299,6 @@ static void odds_are_read_by_name_and_what_is_wrong_changes_nothing(void **state
         { "slow=0.1,hold=2", "fault 'hold' has odds from 0 to 1, not '2'" },
         { "hold=", "fault 'hold' has odds from 0 to 1, not ''" },
         { "hold=nan", "fault 'hold' has odds from 0 to 1, not 'nan'" },
-        { "hold=0.00000000000000000000000000000000000001", "fault 'hold' has odds from 0 to 1, not "
-                                                           "'0.00000000000000000000000000000000000001'" },
         { "slow", "faults are written slow=0.01,fail=0.1; 'slow' has no '='" },
         { "", "faults are written slow=0.01,fail=0.1; '' has no '='" },
     };
