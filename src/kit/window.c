@@ -332,8 +332,10 @@ static int move_on(gx_window_bolt *bolt, int64_t time, gale_collector *out) {
 /* --- What comes --------------------------------------------------------------------------------------------------------- */
 
 static int refuse_late(const gx_window_bolt *bolt, int64_t time, gale_collector *out) {
-    gx_define_report(out, "%s: the time %.15g is behind the watermark, %.15g", who, (double)time / 1e9,
-                     (double)bolt->mark / 1e9);
+    char late[GALE_NUMBER_TEXT], mark[GALE_NUMBER_TEXT];
+    (void)gale_number_write((double)time / 1e9, late);
+    (void)gale_number_write((double)bolt->mark / 1e9, mark);
+    gx_define_report(out, "%s: the time %s is behind the watermark, %s", who, late, mark);
     return GALE_STATE;
 }
 

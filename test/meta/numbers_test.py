@@ -18,7 +18,7 @@ READERS = {"base/number.c"}  # the C library's way, for what 128 bits do not say
 MESSAGES = {
     "connect/exec/child.c", "connect/exec/settings.c", "connect/exec/sink.c", "connect/file/settings.c", "connect/file/sink_options.c", "connect/net/settings.c", "connect/net/sink_settings.c",
     "connect/net/tcp_sink.c", "connect/postgres/link.c", "connect/postgres/session.c", "connect/sqlite/base.c", "connect/sqlite/ending.c",
-    "front/advice.c", "kit/csv_bolt.c", "kit/dedupe.c", "kit/dispatch.c", "kit/rate_limit.c", "kit/sample.c", "kit/window.c", "runtime/tap.c",
+    "front/advice.c", "kit/csv_bolt.c", "kit/dedupe.c", "kit/dispatch.c", "kit/event_time.c", "kit/rate_limit.c", "kit/sample.c", "kit/window.c", "runtime/tap.c",
     "runtime/timeout_warning.c", "script/join_lines.c", "script/lookup.c", "sim/wanted.c", "topology/config.c", "topology/keyed.c", "topology/plan.c", "wire/wire.c",
 }
 

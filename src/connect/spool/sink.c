@@ -139,8 +139,8 @@ static void wish(sink *s) {
     gale_wish_checkpoint(s->out);
 }
 
-static void face(sink *s, int rc, gale_error *error) {
-    if (rc != GALE_AGAIN && rc != GALE_NO_MEMORY && !s->spool->log.full) {
+static void face(sink *s, int rc, bool full, gale_error *error) {
+    if (rc != GALE_AGAIN && rc != GALE_NO_MEMORY && !full) {
         stop(s, rc, error);
         return;
     }
@@ -200,11 +200,14 @@ static void pump(sink *s) {
     gale_error error = GALE_ERROR_INIT;
     if (s->broken) return;
     uint64_t before = s->spool->log.written;
-    int full = add_some(s, &error);
-    int rc = gx_spool_log_write(&s->spool->log, full < 0 ? NULL : &error);
+    int added = add_some(s, &error);
+    bool full = s->spool->log.full; /* a write that finds room clears it, as when a segment has gone since */
+    int written = gx_spool_log_write(&s->spool->log, added < 0 ? NULL : &error);
     gx_spool_fill_look(&s->fill, &s->spool->log);
-    if (full < 0 || rc < 0)
-        face(s, full < 0 ? full : rc, &error);
+    if (added < 0)
+        face(s, added, full, &error);
+    else if (written < 0)
+        face(s, written, s->spool->log.full, &error);
     else
         say_fill(s);
     if (s->spool->log.written != before) gx_spool_wrote(s->spool);
