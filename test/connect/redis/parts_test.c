@@ -38,8 +38,8 @@ static void a_value_is_as_it_stands_in_redis(void **state) {
         double number;
         const char *text;
     } numbers[] = {
-        { 0.1, "0.1" },      { 1e22, "1e+22" }, { 123456789.5, "123456789.5" },      { -0.0, "-0" },
-        { HUGE_VAL, "inf" }, { 3, "3" },        { 5e-324, "4.94065645841247e-324" }, { 1.0 / 3, "0.3333333333333333" }
+        { 0.1, "0.1" },           { 1e22, "1e+22" }, { 123456789.5, "123456789.5" }, { -0.0, "-0.0" },
+        { HUGE_VAL, "Infinity" }, { 3, "3.0" },      { 5e-324, "5e-324" },           { 1.0 / 3, "0.3333333333333333" }
     };
     (void)state;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
