@@ -598,7 +598,7 @@ class Terminated(unittest.TestCase):
 
     @for_each({"a BasicBolt": basic, "a function": function, "a Bolt": answering})
     def test_a_stop_waits_for_the_call_in_execution_and_for_no_other(self, kind):
-        for raises, quick in itertools.product((False, True), (0, 1)):
+        for raises, quick in itertools.product((False, True), (0, 1, 300)):
             with self.subTest(raises=raises, quick=quick):
                 self.stop_in_a_slow_call(kind, raises, quick)
 
@@ -610,7 +610,7 @@ class Terminated(unittest.TestCase):
             outputs = ["n"]
 
             def next(self):
-                for n in range(50):
+                for n in range(400):
                     self.out.emit([n], id=n)
                 return gale.DONE
 
