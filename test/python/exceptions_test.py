@@ -20,7 +20,7 @@ import gale
 from gale._c import LogLevel
 from gale.alike import Fold
 from gale.testing import Test
-from rig import SECONDS, Heard, Idle, Numbers, numbers_to, run, wait_for
+from rig import SECONDS, Heard, Idle, Numbers, Taken, numbers_to, run, wait_for
 
 HERE = os.path.basename(__file__)
 
@@ -187,8 +187,19 @@ class InCalls(unittest.TestCase):
 
     def test_one_that_cannot_be_made_too(self):
         with self.assertRaises(gale.GaleError) as caught:
-            run(numbers_to(Numbers_without_arguments)[0])
-        self.assertIn("TypeError: ", caught.exception.text)
+            run(numbers_to(Unmade)[0])
+        self.assertRegex(caught.exception.text, r"^ValueError: not today \(exceptions_test.py:\d+\)")
+
+    def test_arguments_that_do_not_fit_are_refused_where_they_are_given(self):
+        topology = gale.Topology("t")
+        tail = gale.spout(two_and_no_more.function, outputs=["n"])
+        for add, component, arguments, text in (
+                (topology.add_spout, tail, {"pth": 1}, r"two_and_no_more: got an unexpected keyword argument 'pth'"),
+                (topology.add_bolt, Unmade, {"now": 1}, r"Unmade: got an unexpected keyword argument 'now'"),
+                (topology.add_bolt, Taken, None, r"Taken: missing a required argument: 'taken'"),
+                (topology.add_bolt, Idle, {"x": 1}, r"Idle: got an unexpected keyword argument 'x'")):
+            with self.assertRaisesRegex(TypeError, text):
+                add("x", component, arguments=arguments)
 
     def test_next_makes_the_spout_back_off(self):
         class Source(gale.Spout):
@@ -471,9 +482,9 @@ class LinesThatComeAgain(unittest.TestCase):
                 self.assertLess(len(lines), 500)
 
 
-class Numbers_without_arguments(Idle):
-    def __init__(self, needed):
-        pass
+class Unmade(Idle):
+    def __init__(self):
+        raise ValueError("not today")
 
 
 class WhatEndsThePrograms(unittest.TestCase):
