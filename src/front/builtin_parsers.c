@@ -22,7 +22,8 @@ static const gx_param csv_params[] = {
     GX_ROW(TEXT, "quote", "",
            "what stands around a column that has separators, one character, doubled inside; by default \", '': none",
            .example = "\"'\""),
-    GX_ROW(BOOL, "header", "false", "pass over lines that are the names of `fields`, and, where the input has `file` and `number`, over the "
+    GX_ROW(BOOL, "header", "false",
+           "pass over lines that are the names of `fields`, and, where the input has `file` and `number`, over the "
            "first line of each file, whatever its names"),
     GX_ROW(BOOL, "ragged", "false", "columns that are missing are null, those beyond `fields` are dropped"),
     GX_ROW(WORD, "newlines", "auto",

@@ -228,14 +228,16 @@ static void a_header_is_passed_over_where_that_is_asked_for(void **state) {
 static void the_first_line_of_each_file_is_a_header_whatever_its_names(void **state) {
     (void)state;
     rig r;
-    rig_begin(&r, make((gale_csv_options){ .fields = "a, b int", .header = true }, &r.bolt, NULL), "line, number, file");
+    rig_begin(&r, make((gale_csv_options){ .fields = "a, b int", .header = true }, &r.bolt, NULL),
+              "line, number, file");
     const gale_value first[] = { gale_text("id,age"), gale_i64(1), gale_text("x.csv") };
     const gale_value second[] = { gale_text("1,7"), gale_i64(2), gale_text("x.csv") };
     const gale_value other[] = { gale_text("k,n"), gale_i64(1), gale_text("y.csv") };
     const gale_value nowhere[] = { gale_text("1,8"), gale_i64(1), gale_null() };
     rig_expect_of(&r, first, 3, "");
-    assert_string_equal(fake_text(&r.fake.logged), "passes over the first line of each file as its header; this one has "
-                                                   "other names than `fields`: id,age\n");
+    assert_string_equal(fake_text(&r.fake.logged),
+                        "passes over the first line of each file as its header; this one has "
+                        "other names than `fields`: id,age\n");
     rig_expect_of(&r, second, 3, "[\"1\",7]\n");
     rig_expect_of(&r, other, 3, "");
     rig_expect_of(&r, nowhere, 3, "[\"1\",8]\n"); /* a message of something else than a file */
