@@ -38,7 +38,7 @@ class Runtime(Figures):
     inactive       nothing is opened before activate()
     seed           the same seed draws the same random numbers
     log            a logging.Logger (of its own accord "gale": where nothing is configured, warnings go to the standard
-                   error); or "info" and the like: to the standard error as `gale run` does; None: silence
+                   error); or "info" and the like: lines on the standard error; None: silence
     state          a folder: the run is durable, and goes on from where the last one ended (libgale-store)
     checkpoint     seconds between two checkpoints of a durable run
     adopt          what a checkpoint is gone on from that the topology no longer fits: "OLD=NEW", "*"
