@@ -166,7 +166,8 @@ typedef struct gale_csv_options {
     const char *keep;      /* "offset, file"; NULL or "": none */
     const char *separator; /* one character of ASCII; NULL: "," */
     const char *quote;     /* one character of ASCII; NULL: "\""; "": none, then no separator is inside a column */
-    bool header;           /* records that are the names of `fields` are passed over (acked) */
+    bool header;           /* passed over (acked) are records that are the names of `fields` and, where the input has
+                              `file` and `number`, those of number 1 */
     bool ragged;           /* columns that are missing are null, those beyond `fields` are dropped */
     int32_t newlines;      /* gale_csv_newlines */
     const char *key;       /* "file": lines of which these fields differ do not mix; NULL or "": none */

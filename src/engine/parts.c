@@ -50,5 +50,6 @@ bool gx_parts_keep(gx_executor *ex, gx_task *task, int *rc) {
 
 bool gx_parts_full(gale_collector *out) {
     gx_executor *ex = ((gx_task *)out)->executor;
-    return ++ex->part_rows >= GALE_PART_ROWS || !ex->run_end || gx_executor_gates_changed(ex);
+    if (GX_UNLIKELY(gx_executor_gates_changed(ex))) ex->run_end = NULL; /* a closing run executes no other row */
+    return ++ex->part_rows >= GALE_PART_ROWS || !ex->run_end;
 }

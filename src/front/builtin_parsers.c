@@ -22,7 +22,9 @@ static const gx_param csv_params[] = {
     GX_ROW(TEXT, "quote", "",
            "what stands around a column that has separators, one character, doubled inside; by default \", '': none",
            .example = "\"'\""),
-    GX_ROW(BOOL, "header", "false", "pass over lines that are the names of `fields`"),
+    GX_ROW(BOOL, "header", "false",
+           "pass over lines that are the names of `fields`, and, where the input has `file` and `number`, over the "
+           "first line of each file, whatever its names"),
     GX_ROW(BOOL, "ragged", "false", "columns that are missing are null, those beyond `fields` are dropped"),
     GX_ROW(WORD, "newlines", "auto",
            "what a line is that leaves a quote open: joined with the next ones, as quoted columns may hold newlines, "

@@ -12,6 +12,9 @@
     "gale.bolt.Window tells aggregates of tumbling and sliding windows, by the clock or by the tuples' own time; "     \
     "what "                                                                                                            \
     "else a window's tuples are to be made into is to be done by a component in C"
+#define NO_JOIN                                                                                                        \
+    "joins are missing; gale.bolt.Lookup adds columns of a table in a file, and a gale.bolt.Window with `first(a)` "   \
+    "and `first(b)` brings two streams together (docs/semantics/windows.md#joins)"
 #define NO_HDFS "gale.bolt.FileSink writes to files of this machine, by templates and rotated; what is missing is HDFS"
 #define NO_STORE                                                                                                       \
     "there is no connector; gale.bolt.FileSink with `format: json` writes lines that a loader of that store can take"
@@ -51,10 +54,14 @@ static const struct {
     { "org.apache.storm.topology.base.BaseStatefulWindowedBolt", NO_WINDOWS },
     { "org.apache.storm.topology.base.BaseStatefulBolt", NO_STATE },
     { "org.apache.storm.state.", NO_STATE },
-    { "org.apache.storm.bolt.JoinBolt", "joins are missing" },
+    { "org.apache.storm.bolt.JoinBolt", NO_JOIN },
+    { "gale.bolt.Join", NO_JOIN },
+    { "Join", NO_JOIN },
+    { "join", NO_JOIN },
+    { "joins", NO_JOIN },
     { "org.apache.storm.starter.bolt.SlidingWindowSumBolt", NO_WINDOWS },
     { "org.apache.storm.starter.bolt.SlidingTupleTsBolt", NO_WINDOWS },
-    { "org.apache.storm.starter.bolt.SingleJoinBolt", "joins are missing" },
+    { "org.apache.storm.starter.bolt.SingleJoinBolt", NO_JOIN },
     { "org.apache.storm.starter.bolt.PrinterBolt", "gale.bolt.Printer prints each tuple, as a JSON line" },
     { "org.apache.storm.starter.spout.RandomSentenceSpout",
       "gale.spout.Generator makes lines of words; gale.spout.File repeats those of a file (`repeat: true`)" },

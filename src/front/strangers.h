@@ -1,4 +1,5 @@
-/* Classes that Storm has and gale has not, as people's files name them: what to use instead, and what is missing. */
+/* Classes that Storm has and gale has not, as people's files name them, and names by which people look for what gale
+ * lacks: what to use instead, and what is missing. */
 #ifndef GX_FRONT_STRANGERS_H
 #define GX_FRONT_STRANGERS_H
 

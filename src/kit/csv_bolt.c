@@ -2,6 +2,7 @@
  * are held until the quote is
  * closed, and the record is anchored to all of them. */
 #include "base/encoding.h"
+#include "base/utf8.h"
 #include "kit/csv.h"
 #include "kit/open_events.h"
 #include "kit/parsed.h"
@@ -10,6 +11,7 @@
 #include <gale/state.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 typedef struct settings {
     gx_parsed_settings parsed;
@@ -30,7 +32,10 @@ typedef struct parser {
     gx_open_events open; /* records that wait for their next lines */
     int64_t renew_after; /* of their trees' timeouts */
     bool gathers;
+    bool looked; /* at the first record, for a header */
 } parser;
+
+enum { HEADER_SHOWN = 200 }; /* bytes */
 
 static const char who[] = "csv bolt";
 static const char not_closed[] = "a quote is not closed";
@@ -74,7 +79,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
 /* --- One record --- */
 
 /* Does the record have the names of the columns? */
-static bool is_header(parser *bolt, gale_str record) {
+static bool has_names(parser *bolt, gale_str record) {
     const gx_parsed_settings *given = bolt->parsed.given;
     gx_csv csv = gx_csv_begin(given_to(bolt)->format, record, &bolt->unquoted);
     gale_str column;
@@ -82,6 +87,56 @@ static bool is_header(parser *bolt, gale_str record) {
     for (; gx_csv_next(&csv, &column); count++)
         if (count == given->count || !gx_str_equal(column, gx_parsed_name(given, count))) return false;
     return count == given->count;
+}
+
+/* Is it a field's name, perhaps in letters of another case? */
+static bool is_name(const gx_parsed_settings *given, gale_str column) {
+    for (uint32_t i = 0; i < given->count; i++) {
+        gale_str name = gx_parsed_name(given, i);
+        if (name.size == column.size && strncasecmp(name.data, column.data, name.size) == 0) return true;
+    }
+    return false;
+}
+
+/* Does the record look like a header of other names: as many columns, one of which has a field's name? */
+static bool has_other_names(parser *bolt, gale_str record) {
+    const gx_parsed_settings *given = bolt->parsed.given;
+    gx_csv csv = gx_csv_begin(given_to(bolt)->format, record, &bolt->unquoted);
+    gale_str column;
+    uint32_t count = 0, names = 0;
+    for (; gx_csv_next(&csv, &column); count++) names += is_name(given, column);
+    return !csv.problem && count == given->count && names;
+}
+
+/* The first line of a file, where the tuple has what gale.spout.File emits as `file` and `number`. */
+static bool is_first_line(const gale_tuple *tuple) {
+    gale_value file, number;
+    return tuple && gale_tuple_get(tuple, "number", &number) && number.type == GALE_TYPE_I64 && number.as.i64 == 1 &&
+           gale_tuple_get(tuple, "file", &file) && (file.type == GALE_TYPE_STRING || file.type == GALE_TYPE_BYTES);
+}
+
+/* Logs about the first record of a task that may be a header. */
+static void note_header(parser *bolt, gale_str record, bool first_line) {
+    const gale_context *context = bolt->parsed.instance.context;
+    int size = (int)gx_utf8_prefix(record.data, record.size < HEADER_SHOWN ? record.size : HEADER_SHOWN);
+    if (first_line)
+        gale_log(context->logger, GALE_LOG_INFO, context->component,
+                 "passes over the first line of each file as its header; this one has other names than `fields`: %.*s",
+                 size, record.data);
+    else if (has_other_names(bolt, record))
+        gale_log(context->logger, GALE_LOG_WARN, context->component,
+                 "the first record looks like a header, but is read as data, since its names are not those of "
+                 "`fields`: %.*s; with `file` and `number` in its input, Csv passes over the first line of each file",
+                 size, record.data);
+}
+
+/* Is the record to be passed over as a header? */
+static bool is_header(parser *bolt, gale_str record) {
+    if (has_names(bolt, record)) return bolt->looked = true;
+    bool first_line = is_first_line(bolt->parsed.tuple);
+    if (!bolt->looked) note_header(bolt, record, first_line);
+    bolt->looked = true;
+    return first_line;
 }
 
 /* Says how many columns there are. */

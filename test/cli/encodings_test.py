@@ -45,6 +45,26 @@ TEXTS = [
     ("utf-32", "a1\nb2\n".encode("utf-32"), "UTF-32 text"),
 ]
 
+# Content-Type, bytes, and the charset by which they are refused
+CHARSETS = [
+    ("text/plain", b"a1\nb2\n", None),
+    ("text/plain; charset=UTF-8", MARK + b"a1\nb2\n", None),
+    ('text/plain ;format=flowed; Charset="utf-8"; x', b"a1\nb2\n", None),
+    ("text/plain;charset='utf-8'", b"a1\nb2\n", None),
+    ("text/plain; x=\"; charset=utf-16\"; charset=us-ascii", b"a1\nb2\n", None),
+    ("text/plain; xcharset=utf-16; charset", b"a1\nb2\n", None),
+    ("text/plain; charset=", b"a1\nb2\n", None),
+    ("text/plain; charset=ISO-8859-1", b"a1\nb2\n", None),
+    ("text/plain; charset=windows-1252", b"a1\nb2\n", None),
+    ("text/plain; charset=ISO-8859-15", "a1\n\u20ac".encode("iso-8859-15"), "ISO-8859-15"),
+    ("text/plain; charset=windows-1252", "\u00c3\u00a4".encode("windows-1252"), "windows-1252"),  # which is UTF-8, too
+    *((f"text/plain; charset={name}", "a1\nb2\n\u010a".encode(name), name) for name in
+      ("utf-16", "utf-16le", "utf-16be", "utf-32", "utf-32le", "utf-32be", "utf-7", "gb18030")),
+    *((f"text/plain; charset={name}", "a1\nb2\n".encode(name), name) for name in ("cp037", "cp500", "iso2022_jp", "shift_jis")),
+    ("text/plain; charset=nonsense", b"a1\nb2\n", "nonsense"),
+    ("text/plain; charset=\"utf-16le", "a1\nb2\n".encode("utf-16-le"), "utf-16le"),
+]
+
 # Entrances whose bytes are not text that gale takes apart, and those that other tests look at in the same way.
 EXCUSED = {
     "gale.spout.Generator": "makes its values", "gale.spout.Words": "makes its values", "gale.spout.AccessLog": "makes its lines",
@@ -224,12 +244,12 @@ class Spouts(Case):
         self.end()
         return refused
 
-    def feed_http(self, data):
+    def feed_http(self, data, headers={}):
         self.begin(TOPOLOGY.format(spout="Http", properties="listen: '127.0.0.1:0', format: lines"))
         port = self.port()
         while True:
             client = http.client.HTTPConnection("127.0.0.1", port, timeout=BOUND)
-            client.request("POST", "/", data)
+            client.request("POST", "/", data, headers)
             answer = client.getresponse()
             said = answer.read().decode()
             client.close()
@@ -254,6 +274,16 @@ class Spouts(Case):
                         self.assertEqual([list(row.values())[0] for row in self.rows()], [] if foreign else ["a1", "b2"])
                         if foreign:
                             self.assertIn(f"is {foreign}", self.log())
+
+    @unittest.skipUnless("gale.spout.Http" in classes(), "no plugins")
+    def test_a_charset_that_is_declared_is_read_or_refused_by_its_name(self):
+        for kind, data, charset in CHARSETS:
+            with self.subTest(type=kind):
+                refused = self.feed_http(data, {"Content-Type": kind})
+                self.assertEqual(refused, charset is not None, self.log())
+                self.assertEqual([row["body"] for row in self.rows()], [] if charset else ["a1", "b2"])
+                if charset:
+                    self.assertIn(f"charset '{charset}' is not understood", self.log())
 
     def test_every_class_has_its_row(self):
         rows = {f"gale.spout.{name}" for name in self.ways} | {f"gale.bolt.{name}" for name in PARSERS} | {"gale.bolt.Lookup"}

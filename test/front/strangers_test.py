@@ -72,6 +72,25 @@ class Strangers(unittest.TestCase):
             self.assertTrue((ROOT / "docs" / "connectors" / f"{connector}.md").is_file())
             self.assertNotIn(NONE, said)
 
+    def test_a_join_is_answered_with_the_section_that_says_what_does_instead(self):
+        for name in "join", "joins", "Join", "gale.bolt.Join", "org.apache.storm.bolt.JoinBolt":
+            done = gale("help", "classes", name)
+            self.assertIn("joins are missing; gale.bolt.Lookup ", done.stderr)
+            self.assertIn("(docs/semantics/windows.md#joins)", done.stderr)
+
+    def test_the_file_of_that_section_brings_two_streams_together(self):
+        section = (ROOT / "docs" / "semantics" / "windows.md").read_text().split("\n## Joins\n")[1].split("\n## ")[0]
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("paid.yaml", re.search(r"```yaml\n(.*?)```", section, re.S)[1]),
+                               ("orders.jsonl", '{"order":"o1","customer":"ada"}\n{"order":"o2","customer":"bob"}\n'),
+                               ("payments.jsonl", '{"order":"o3","amount":7}\n{"order":"o1","amount":5}\n')):
+                Path(folder, name).write_text(text)
+            done = subprocess.run([GALE, "run", "paid.yaml", "--set", "paid.length=100000h"], cwd=folder, timeout=60,
+                                  env=dict(os.environ, GALE_PLUGIN_PATH=PLUGINS), capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rows = [json.loads(line) for line in Path(folder, "paid.jsonl").read_text().splitlines()]
+        self.assertEqual([(row["order"], row["customer"], row["amount"]) for row in rows], [("o1", "ada", 5)])
+
     def test_no_connector_is_said_to_be_missing_that_there_is(self):
         there = " ".join(path.read_text().lower() for path in (ROOT / "src" / "connect").glob("*/CMakeLists.txt"))
         rows = re.findall(r'\{ "org\.apache\.storm\.(\w+)\.[\w.$]*", (?:NO_STORE|NO_QUEUE) \}', (ROOT / "src" / "front" / "strangers.c").read_text())

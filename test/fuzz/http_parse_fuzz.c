@@ -1,7 +1,8 @@
-/* Bytes, read as all that the connector http reads: lines of a body, targets, addresses, tokens, Retry-After. Lines lie in order in what was given,
- * and are never empty. */
+/* Bytes, read as all that the connector http reads: lines of a body, targets, addresses, tokens, Retry-After, charsets.
+ * Lines lie in order in what was given, and are never empty. A charset that is refused has a reason. */
 #include "fuzz.h"
 
+#include "connect/http/charset.h"
 #include "connect/http/parse.h"
 
 #include <string.h>
@@ -28,8 +29,11 @@ static void read_target(gale_str target) {
 static void read_texts(const char *text) {
     gale_error error = GALE_ERROR_INIT;
     http_address address;
+    char why[100] = "";
     (void)http_address_read(text, &address, &error);
     (void)http_bearer_is(text, "sesame");
+    expect(http_charset_is_read(text, (gale_str){ "\xff", 1 }, why, sizeof why) == !*why);
+    expect(http_charset_is_read(text, (gale_str){ "", 0 }, why, sizeof why));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

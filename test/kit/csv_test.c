@@ -225,6 +225,46 @@ static void a_header_is_passed_over_where_that_is_asked_for(void **state) {
     rig_end(&r);
 }
 
+static void the_first_line_of_each_file_is_a_header_whatever_its_names(void **state) {
+    (void)state;
+    rig r;
+    rig_begin(&r, make((gale_csv_options){ .fields = "a, b int", .header = true }, &r.bolt, NULL),
+              "line, number, file");
+    const gale_value first[] = { gale_text("id,age"), gale_i64(1), gale_text("x.csv") };
+    const gale_value second[] = { gale_text("1,7"), gale_i64(2), gale_text("x.csv") };
+    const gale_value other[] = { gale_text("k,n"), gale_i64(1), gale_text("y.csv") };
+    const gale_value nowhere[] = { gale_text("1,8"), gale_i64(1), gale_null() };
+    rig_expect_of(&r, first, 3, "");
+    assert_string_equal(fake_text(&r.fake.logged),
+                        "passes over the first line of each file as its header; this one has "
+                        "other names than `fields`: id,age\n");
+    rig_expect_of(&r, second, 3, "[\"1\",7]\n");
+    rig_expect_of(&r, other, 3, "");
+    rig_expect_of(&r, nowhere, 3, "[\"1\",8]\n"); /* a message of something else than a file */
+    rig_end(&r);
+    rig_begin(&r, make((gale_csv_options){ .fields = "a, b" }, &r.bolt, NULL), "line, number, file");
+    rig_expect_of(&r, first, 3, "[\"id\",\"age\"]\n");
+    rig_end(&r);
+}
+
+static void a_first_record_that_looks_like_a_header_of_other_names_is_logged(void **state) {
+    (void)state;
+    rig r;
+    begin(&r, (gale_csv_options){ .fields = "customer, name, city", .header = true });
+    rig_expect(&r, "id,Name,city", "[\"id\",\"Name\",\"city\"]\n");
+    assert_string_equal(fake_text(&r.fake.logged),
+                        "the first record looks like a header, but is read as data, since its names are not those of "
+                        "`fields`: id,Name,city; with `file` and `number` in its input, Csv passes over the first line "
+                        "of each file\n");
+    rig_expect(&r, "id,Name,city", "[\"id\",\"Name\",\"city\"]\n");
+    assert_string_equal(fake_text(&r.fake.logged), "");
+    rig_end(&r);
+    begin(&r, (gale_csv_options){ .fields = "customer, name, city", .header = true });
+    rig_expect(&r, "7,ada,bonn", "[\"7\",\"ada\",\"bonn\"]\n"); /* of a run that goes on */
+    assert_string_equal(fake_text(&r.fake.logged), "");
+    rig_end(&r);
+}
+
 static void a_field_is_read_by_its_name_and_others_are_kept(void **state) {
     (void)state;
     rig r;
@@ -391,6 +431,8 @@ int main(void) {
         cmocka_unit_test(a_byte_order_mark_is_passed_over),
         cmocka_unit_test(names_may_have_colons_and_be_called_as),
         cmocka_unit_test(a_header_is_passed_over_where_that_is_asked_for),
+        cmocka_unit_test(the_first_line_of_each_file_is_a_header_whatever_its_names),
+        cmocka_unit_test(a_first_record_that_looks_like_a_header_of_other_names_is_logged),
         cmocka_unit_test(a_field_is_read_by_its_name_and_others_are_kept),
         cmocka_unit_test(what_is_no_text_fails_with_its_type),
         cmocka_unit_test(only_a_column_that_is_no_text_comes_out_as_bytes),

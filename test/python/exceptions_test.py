@@ -17,8 +17,10 @@ import threading
 import unittest
 
 import gale
+from gale._c import LogLevel
+from gale.alike import Fold
 from gale.testing import Test
-from rig import SECONDS, Heard, Idle, Numbers, numbers_to, run, wait_for
+from rig import SECONDS, Heard, Idle, Numbers, Taken, numbers_to, run, wait_for
 
 HERE = os.path.basename(__file__)
 
@@ -185,8 +187,19 @@ class InCalls(unittest.TestCase):
 
     def test_one_that_cannot_be_made_too(self):
         with self.assertRaises(gale.GaleError) as caught:
-            run(numbers_to(Numbers_without_arguments)[0])
-        self.assertIn("TypeError: ", caught.exception.text)
+            run(numbers_to(Unmade)[0])
+        self.assertRegex(caught.exception.text, r"^ValueError: not today \(exceptions_test.py:\d+\)")
+
+    def test_arguments_that_do_not_fit_are_refused_where_they_are_given(self):
+        topology = gale.Topology("t")
+        tail = gale.spout(two_and_no_more.function, outputs=["n"])
+        for add, component, arguments, text in (
+                (topology.add_spout, tail, {"pth": 1}, r"two_and_no_more: got an unexpected keyword argument 'pth'"),
+                (topology.add_bolt, Unmade, {"now": 1}, r"Unmade: got an unexpected keyword argument 'now'"),
+                (topology.add_bolt, Taken, None, r"Taken: missing a required argument: 'taken'"),
+                (topology.add_bolt, Idle, {"x": 1}, r"Idle: got an unexpected keyword argument 'x'")):
+            with self.assertRaisesRegex(TypeError, text):
+                add("x", component, arguments=arguments)
 
     def test_next_makes_the_spout_back_off(self):
         class Source(gale.Spout):
@@ -423,9 +436,55 @@ with topology, gale.Runtime(topology, until_drained=True{options}) as runtime:
             self.assertEqual(self.said(f", log={silence!r}"), "")
 
 
-class Numbers_without_arguments(Idle):
-    def __init__(self, needed):
-        pass
+class LinesThatComeAgain(unittest.TestCase):
+    def setUp(self):
+        self.now, self.lines = 0.0, []
+        self.fold = Fold(lambda level, name, text: self.lines.append(f"{name}: {text}"), lambda: self.now)
+
+    def add(self, *texts, level=LogLevel.WARN):
+        for text in texts:
+            self.fold.add(level, "top", text)
+        lines, self.lines = self.lines, []
+        return lines
+
+    def flush(self, **how):
+        self.fold.flush(**how)
+        return self.add()
+
+    def test_ten_of_a_second_are_shown_and_of_the_others_the_last_with_their_number(self):
+        self.assertEqual(len(self.add(*(f"KeyError: '{i}' (t.py:21)" for i in range(100)))), 10)
+        self.assertEqual(self.flush(), [])
+        self.now = 1.5
+        self.assertEqual(self.flush(), ["top: KeyError: '99' (t.py:21) (and 89 more like it)"])
+        self.assertEqual(self.add("KeyError: 'a' (t.py:21)", "KeyError: 'b' (t.py:21)"), ["top: KeyError: 'a' (t.py:21)"])
+        self.assertEqual(self.flush(all=True), ["top: KeyError: 'b' (t.py:21)"])
+
+    def test_values_in_double_quotes_make_no_difference_and_words_do(self):
+        self.assertEqual(len(self.add(*(f'no "{chr(97 + i)}" there' for i in range(20)))), 10)
+        self.assertEqual(len(self.add(*(f"don't {word} it" for word in ("eat", "drink", "see")))), 3)
+
+    def test_other_levels_are_shown(self):
+        self.assertEqual(len(self.add(*(f"line {i}" for i in range(20)), level=LogLevel.INFO)), 20)
+
+    def test_of_many_kinds_none_is_lost(self):
+        shown = self.add(*(f"{chr(97 + kind) * 2}: {i}" for i in range(20) for kind in range(20))) + self.flush(all=True)
+        more = [int(line.split("(and ")[1].split()[0]) for line in shown if "more like it" in line]
+        self.assertEqual(len(shown) + sum(more), 400)
+
+    def test_a_program_whose_every_tuple_fails_writes_few_lines_and_counts_all(self):
+        for options in "", ", log='warn'":
+            program = WithoutALogger.PROGRAM.replace("[[1]]", "[[i] for i in range(1000)]").format(before="", options=options)
+            done = subprocess.run([sys.executable, "-c", program], timeout=SECONDS, capture_output=True, text=True)
+            for what in "fails: ValueError: no ", "numbers: gives up the tuple with id ":
+                lines = [line for line in done.stderr.splitlines() if what in line]
+                more = [int(count) for count in re.findall(r"\(and (\d+) more like it\)", "\n".join(lines))]
+                self.assertEqual(len(lines) + sum(more), 1000, done.stderr)
+                self.assertLess(len(lines), 500)
+
+
+class Unmade(Idle):
+    def __init__(self):
+        raise ValueError("not today")
 
 
 class WhatEndsThePrograms(unittest.TestCase):

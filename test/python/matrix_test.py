@@ -9,6 +9,7 @@ import asyncio
 import datetime
 import decimal
 import importlib.util
+import itertools
 import json
 import os
 import pathlib
@@ -23,7 +24,7 @@ import unittest.mock
 
 import gale
 from gale.testing import Test
-from rig import SECONDS, Heard, Numbers, run, wait_for
+from rig import SECONDS, Heard, Numbers, run, wait, wait_for
 
 HAS_SQLITE = "sqlite" in sys.argv
 
@@ -36,6 +37,15 @@ def basic(do, outputs):
         def execute(self, tuple):
             do(tuple, self.out)
     return named(Basic, outputs)
+
+
+def answering(do, outputs):
+    """Answers in the call."""
+    class Answering(gale.Bolt):
+        def execute(self, tuple):
+            do(tuple, self.out)
+            self.out.ack(tuple)
+    return named(Answering, outputs)
 
 
 def manual(do, outputs):
@@ -585,6 +595,41 @@ class Terminated(unittest.TestCase):
                 runtime.run()
             kills.join()
             self.assertEqual((caught.exception.code, runtime.stats().stopped), (128 + signal.SIGTERM, 10))
+
+    @for_each({"a BasicBolt": basic, "a function": function, "a Bolt": answering})
+    def test_a_stop_waits_for_the_call_in_execution_and_for_no_other(self, kind):
+        for raises, quick in itertools.product((False, True), (0, 1, 300)):
+            with self.subTest(raises=raises, quick=quick):
+                self.stop_in_a_slow_call(kind, raises, quick)
+
+    def stop_in_a_slow_call(self, kind, raises, quick):
+        """So many calls are quick: the executor does not know yet that the next ones are slow."""
+        taken = []
+
+        class All(gale.Spout):
+            outputs = ["n"]
+
+            def next(self):
+                for n in range(400):
+                    self.out.emit([n], id=n)
+                return gale.DONE
+
+        def do(tuple, _out):
+            taken.append(tuple[0])
+            if tuple[0] < quick:
+                return
+            runtime.stop()
+            began = time.monotonic()
+            wait_for(lambda: time.monotonic() - began > 0.01)
+            if raises:
+                raise ValueError("the server is away")
+        topology = gale.Topology("t")
+        topology.add_spout("source", All)
+        topology.add_bolt("bolt", kind(do, ())).shuffle_grouping("source")
+        with topology, gale.Runtime(topology, log=None) as runtime:
+            runtime.start()
+            wait(runtime)
+        self.assertEqual(taken, list(range(quick + 1)))
 
     def test_a_handler_of_the_programs_own_is_left_alone(self):
         seen, heard = Seen(), []

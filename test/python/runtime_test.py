@@ -376,7 +376,7 @@ class Lives(unittest.TestCase):
         before, topology = self.left(), gale.Topology("t")
         topology.add_spout("a", Numbers, arguments={"count": 0, "heard": Heard()})
         with self.assertRaisesRegex(gale.GaleError, "'a'"):
-            topology.add_spout("a", Numbers)
+            topology.add_spout("a", Numbers, arguments={"count": 0, "heard": Heard()})
         topology.close()
         del topology
         self.assertEqual(self.left(), before)

@@ -7,15 +7,15 @@ frees it with its topology (free_user), a task when it is closed. Nothing that i
 
 import ctypes
 import itertools
-import time
 from inspect import isgenerator as is_generator
+from time import monotonic
 
 from . import _c
 from ._library import gale
 from .collector import is_refused, is_undeclared
 from .components import Failure
 from .errors import code_of, describe
-from .task import Task
+from .task import SLOW, Task
 from .texts import c_message
 from .values import Encoder, from_array
 
@@ -67,9 +67,9 @@ def on_next(self, _out, wait):
     task = tasks[self]
     try:
         task.collector.emitted = False
-        began = time.monotonic()
+        began = monotonic()
         answer = task.component.next()
-        return task.wait(answer, time.monotonic() - began, wait)
+        return task.wait(answer, monotonic() - began, wait)
     except BaseException as error:
         return task.raised(error, stops=is_undeclared(error))
 
@@ -114,28 +114,42 @@ def _take(task, tuple, execute):
     return task.in_parts(steps)
 
 
+def _is_interrupted(task, looked):
+    """Behind a slow call: has anything changed, such as a stop, that the executor sees before the next tuple? Where the
+    answer is yes, C gives no other tuple of the batch."""
+    return task.timed and monotonic() - looked > SLOW and gale.part_is_full(task.out)
+
+
 @_c.EXECUTE
 def on_execute(self, address, _out):
-    task, tuple = tasks[self], None
+    task, tuple, began = tasks[self], None, monotonic()
     try:
         tuple = task.reader.read(address)
         return _take(task, tuple, task.component.execute)
     except BaseException as error:
         return _not_executed(task, tuple, error)
+    finally:
+        _is_interrupted(task, began)
 
 
 @_c.EXECUTE
 def on_execute_batch(self, addresses, _out):
-    task, tuple = tasks[self], None
+    task, tuple, looked = tasks[self], None, monotonic()
     take, read, execute = gale.batch_next, task.reader.read, task.component.execute
     try:
         while (address := take(addresses)) is not None:
             tuple = read(address)
             if rc := _take(task, tuple, execute):
                 return rc
+            if (now := monotonic()) - looked > SLOW:
+                if _is_interrupted(task, looked):
+                    return 0
+                looked = now
         return 0
     except BaseException as error:
         return _not_executed(task, tuple, error)
+    finally:
+        _is_interrupted(task, looked)
 
 
 @_c.FLUSH

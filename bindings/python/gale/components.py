@@ -133,7 +133,7 @@ def bolt(function=None, *, outputs=()):
     return _class_of(function, _FunctionBolt, outputs, durable="nothing")
 
 
-class _FunctionSpout(Spout):
+class FunctionSpout(Spout):
     """What is raised is the end of the iterator, and of the run, once all that came before is answered; no end of the
     input. Where the run has threads of its own the iterator has one, too (Pump), and may block."""
     function = None
@@ -245,4 +245,4 @@ def spout(function=None, *, outputs=()):
     """
     if function is None:
         return functools.partial(spout, outputs=outputs)
-    return _class_of(function, _FunctionSpout, outputs)
+    return _class_of(function, FunctionSpout, outputs)

@@ -1,9 +1,10 @@
 """A component of a topology as C is told of it."""
 
 import ctypes
+import inspect
 
 from . import _c, calls
-from .components import BasicBolt, Bolt, Spout
+from .components import BasicBolt, Bolt, FunctionSpout, Spout
 from .texts import c_text
 
 
@@ -22,6 +23,19 @@ def _check_complete(make):
         raise TypeError(f"{make.__name__} has no {method}: a {base.__name__} needs it")
 
 
+def _check_arguments(make, arguments):
+    """Each task makes make(**arguments), or calls its function so, on a thread of its own: raised here, an argument that
+    does not fit has the place where it was given."""
+    try:
+        signature = inspect.signature(make.function if issubclass(make, FunctionSpout) else make)
+    except (TypeError, ValueError):  # Python knows none of it
+        return
+    try:
+        signature.bind(**arguments)
+    except TypeError as error:
+        raise TypeError(f"{make.__name__}: {error}") from None
+
+
 class Definition:
     """A component of a topology, before there are tasks of it."""
 
@@ -38,6 +52,7 @@ class Definition:
         names = [(c_text(stream), c_text(", ".join(fields))) for stream, fields in self.outputs.items()]
         self._outputs = (_c.Output * len(names))(*names)
         _check_complete(make)
+        _check_arguments(make, self.arguments)
 
     def has(self, method):
         return callable(getattr(self.make, method, None))

@@ -12,7 +12,7 @@ from ._library import gale
 from .errors import FailedForGood, GaleError, check
 from .errors import log as gales_log
 from .figures import Figures
-from .logs import logger_of
+from .logs import flush, logger_of
 from .serving import Serving
 from .signals import Terminations, held_back, slices, terminations
 from .texts import c_text, c_texts
@@ -38,7 +38,7 @@ class Runtime(Figures):
     inactive       nothing is opened before activate()
     seed           the same seed draws the same random numbers
     log            a logging.Logger (of its own accord "gale": where nothing is configured, warnings go to the standard
-                   error); or "info" and the like: to the standard error as `gale run` does; None: silence
+                   error); or "info" and the like: lines on the standard error; None: silence
     state          a folder: the run is durable, and goes on from where the last one ended (libgale-store)
     checkpoint     seconds between two checkpoints of a durable run
     adopt          what a checkpoint is gone on from that the topology no longer fits: "OLD=NEW", "*"
@@ -151,6 +151,7 @@ class Runtime(Figures):
         with self._using() as runtime:
             for nanoseconds, last in slices(timeout):
                 code = gale.runtime_wait(runtime, nanoseconds, report)
+                flush(self._logger)
                 if code != _c.ErrorCode.TIMED_OUT or last:
                     break
                 if asked.is_new():
@@ -167,6 +168,7 @@ class Runtime(Figures):
         self._topology.crew.come_here()
         with held_back(), self._using() as runtime:
             pause = gale.runtime_step_for(runtime, round(seconds * _c.SECOND))
+            flush(self._logger)
         if pause == _c.ErrorCode.STOPPED:
             self.wait(0)
             return None
@@ -276,6 +278,7 @@ class Runtime(Figures):
                 code = gale.runtime_free(self._handle, nanoseconds, report)
                 if code >= 0:
                     self._free.detach()
+                    flush(self._logger, all=True)
                     if self._store is not None:
                         self._store.close(self._store.self)
                     return

@@ -10,7 +10,7 @@ from .texts import c_message
 from .tuples import Reader
 
 _EMITTED, _NOTHING, _UNTIL, _READABLE, _DONE, _WATCHED = map(int, _c.Next)
-_SLOW = 0.001  # seconds of a call after which the next one may be as slow
+SLOW = 0.001  # seconds of a call after which the next one may be as slow
 
 
 class Task:
@@ -77,7 +77,7 @@ class Task:
 
     def _emitted(self, seconds, wait):
         """What is emitted leaves when the executor has asked 256 times: at once, if the next call may block."""
-        if not self.blocks and (seconds < _SLOW or not self.timed):
+        if not self.blocks and (seconds < SLOW or not self.timed):
             return _EMITTED
         wait[0].until = 1  # at once, but not in this turn
         return _UNTIL

@@ -18,7 +18,7 @@ from ._c import TestState
 from .crew import Crew
 from .definition import Definition
 from .errors import GaleError, check
-from .logs import logger_of
+from .logs import flush, logger_of
 from .rows import encoded, row_of
 from .signals import held_back
 from .texts import c_text, c_texts
@@ -69,7 +69,7 @@ class Test:
         test, crew = cls.__new__(cls), Crew()
         options, alive = _options(seed, 1, faults, log, (), (), ())
         definition = Definition(component, arguments, None, crew)
-        test._make(function, (definition.for_c(), *given), options, (alive, given), crew)
+        test._make(function, (definition.for_c(), *given), options, (*alive, given), crew)
         return test
 
     def _make(self, function, what, options, alive, crew):
@@ -196,8 +196,9 @@ class Test:
             raise AssertionError(difference.decode("utf-8", "replace"))
 
 
-def _free(test, _alive):
+def _free(test, alive):
     _library.sim().test_free(test)
+    flush(alive[0], all=True)
 
 
 def _stand_in(topology, name, bolt):

@@ -2,6 +2,7 @@
 
 from . import _c
 from ._library import gale
+from .logs import flush
 
 _AT_EXIT = 10 * _c.SECOND  # that their end may take
 _stuck = []  # what C may still call
@@ -13,3 +14,4 @@ def free_unclosed(runtime, store, logger, topology, serving):
         _stuck.append((logger, topology))
     elif store is not None:
         store.close(store.self)
+    flush(logger, all=True)

@@ -1,4 +1,5 @@
 /* Answers to tuples: gale.spout.HttpPoll. It asks, takes the answer apart while there is room for its rows, and asks again when it is time. */
+#include "connect/http/charset.h"
 #include "connect/http/client.h"
 #include "connect/http/copy.h"
 #include "connect/http/exchange.h"
@@ -172,9 +173,18 @@ static void note_headers(poll *p, const http_exchange *x) {
     p->at.time = wall.now(wall.user) / GALE_MILLISECOND;
 }
 
+/* The whole answer goes out unchanged; anything else of it is read as text. */
+static bool is_read(const poll *p, const http_exchange *x, char *why, size_t size) {
+    bool text = p->given->format != HTTP_PAGE_BODY || p->given->cursor;
+    gale_str body = { x->answer.data ? x->answer.data : "", x->answer.size };
+    return !text || http_charset_is_read(http_exchange_header(x, "Content-Type"), body, why, size);
+}
+
 static void take_answer(poll *p, http_exchange *x) {
     char why[HTTP_WORDS], *cursor;
-    int rc = http_page_open(&p->page, p->given->format, &x->answer, p->given->items, p->given->cursor, &cursor, why,
+    int rc = is_read(p, x, why, sizeof why) ? 0 : GALE_UNSUPPORTED;
+    if (rc == 0)
+        rc = http_page_open(&p->page, p->given->format, &x->answer, p->given->items, p->given->cursor, &cursor, why,
                             sizeof why);
     if (rc < 0) {
         pause_for(p, p->given->every, why);

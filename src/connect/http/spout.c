@@ -1,5 +1,6 @@
 /* Requests to tuples, and their ends to answers: gale.spout.Http. */
 #include "connect/http/book.h"
+#include "connect/http/charset.h"
 #include "connect/http/copy.h"
 #include "connect/http/http.h"
 #include "connect/http/row.h"
@@ -120,9 +121,12 @@ static bool join(http_taken *taken, http_request *request, uint64_t print, http_
 }
 
 /* What a request of lines has is text. */
-static bool check_text(const settings *given, gale_str body, http_reply *reply) {
+static bool check_text(const settings *given, const http_request *request, gale_str body, http_reply *reply) {
     char text[GALE_FAILURE_TEXT];
-    const char *foreign = given->lines ? gale_foreign_encoding(body.data, body.size) : NULL;
+    if (!given->lines) return true;
+    if (!http_charset_is_read(http_request_header(request, "Content-Type"), body, text, sizeof text))
+        return refuse(reply, 415, text);
+    const char *foreign = gale_foreign_encoding(body.data, body.size);
     if (!foreign) return true;
     snprintf(text, sizeof text, "the body is %s, and no Content-Encoding or charset says so: its lines cannot be read",
              foreign);
@@ -157,7 +161,7 @@ static bool begin_request(spout *s, http_request *request, const char *key, uint
     gale_str body = http_request_body(request);
     size_t mark = s->given->lines ? gale_byte_order_mark(body.data, body.size) : 0;
     body = (gale_str){ body.data + mark, body.size - mark };
-    if (!check_text(s->given, body, reply)) return false;
+    if (!check_text(s->given, request, body, reply)) return false;
     if (http_row_values(&s->given->row, request, &s->values) < 0) return refuse(reply, 431, "it has too many headers");
     uint64_t rows = count_rows(s->given, body), cost = body.size + rows * (ROW_COST + s->values.size);
     if (cost > s->given->memory) return refuse(reply, 413, "the request is too large for memory as it is set");

@@ -173,6 +173,23 @@ class Fails(Poll):
         self.assertIn("'compress' is not understood; gzip, deflate are", self.run_it())
         self.assertEqual(self.lines(), ["one"])
 
+    def test_an_answer_of_a_charset_that_is_not_understood_is_refused(self):
+        for form, text, rows in (("lines", "one\ntwo", ["one", "two"]), ("array", "[1, 2]", ["1", "2"])):
+            for charset in ("utf-16le", "utf-16", "utf-32be", "cp037"):
+                with self.subTest(form=form, charset=charset):
+                    (self.path / "out.tsv").unlink(missing_ok=True)
+                    peer = self.peer(say(200, text.encode(charset), Content_Type=f"text/plain; charset={charset}"),
+                                     say(200, text, Content_Type="text/plain; charset=iso-8859-1"))
+                    self.write(url=peer.url, every=0.02, times=1, format=form)
+                    self.assertIn(f"charset '{charset}' is not understood; utf-8 is", self.run_it())
+                    self.assertEqual(self.lines(), rows)
+
+    def test_a_whole_answer_goes_out_whatever_its_charset_is(self):
+        peer = self.peer(say(200, "one", Content_Type="text/plain; charset=cp037"))
+        self.write(url=peer.url, every=0.02, times=1)
+        self.run_it()
+        self.assertEqual(self.lines(), ["one"])
+
     def test_a_packed_answer_that_is_cut_off_has_no_rows(self):
         """libcurl takes what came of it for the whole."""
         lines = b"[1,2,3]\n" * 2000
