@@ -24,8 +24,8 @@ def _check_complete(make):
 
 
 def _check_arguments(make, arguments):
-    """Each task makes make(**arguments), or calls its function so, on a thread of its own: raised here, an argument that
-    does not fit has the place where it was given."""
+    """Each task makes make(**arguments), or calls its function so, on a thread of its own. Raised here, an argument
+    that does not fit has the place where it was given."""
     try:
         signature = inspect.signature(make.function if issubclass(make, FunctionSpout) else make)
     except (TypeError, ValueError):  # Python knows none of it
