@@ -98,6 +98,17 @@ static int check(gx_task *task, const gale_metric_options *options) {
     return refuse(task, GALE_INVALID, text);
 }
 
+/* Copies what fits, which is UTF-8 afterwards: a reader of metrics refuses all of them for one byte. Returns its size. */
+static size_t copy_text(char *to, size_t room, const char *text) {
+    gx_utf8_copy(to, room, text);
+    size_t size = strlen(to), valid = gx_utf8_prefix(to, size);
+    while (valid < size) {
+        to[valid++] = '?';
+        valid += gx_utf8_prefix(to + valid, size - valid);
+    }
+    return size;
+}
+
 /* --- Labels ------------------------------------------------------------------------------------------------------- */
 
 /* Labels that every figure has, or that readers give a meaning of their own. */
@@ -108,16 +119,9 @@ static bool is_reserved(const char *name) {
     return strncmp(name, "__", 2) == 0;
 }
 
-/* Copies at most GALE_METRIC_LABEL_MAX bytes, which are UTF-8 afterwards. */
 static void add_value(gx_metric_labels *labels, const char *value) {
     char *to = labels->values + labels->size;
-    gx_utf8_copy(to, GALE_METRIC_LABEL_MAX + 1, value);
-    size_t size = strlen(to), valid = gx_utf8_prefix(to, size);
-    while (valid < size) {
-        to[valid++] = '?';
-        valid += gx_utf8_prefix(to + valid, size - valid);
-    }
-    labels->size += size + 1;
+    labels->size += copy_text(to, GALE_METRIC_LABEL_MAX + 1, value) + 1;
 }
 
 /* Puts a label into the order of the names. What is wrong with it; NULL: nothing. */
@@ -223,7 +227,7 @@ static gx_metric_name *add_name(gx_shared *shared, const gx_task *task, const ga
     for (uint32_t i = 0; i < labels->count; i++)
         snprintf(name->labels[i], sizeof name->labels[i], "%s", labels->names[i]);
     snprintf(name->name, sizeof name->name, "%s", options->name);
-    gx_utf8_copy(name->help, sizeof name->help, options->help ? options->help : "");
+    (void)copy_text(name->help, sizeof name->help, options->help ? options->help : "");
     name->next = shared->metric_names.first;
     shared->metric_names.first = name;
     shared->metric_names.count++;

@@ -71,6 +71,7 @@ static gale_metric *make(lua_State *lua, const char *name, const gale_metric_lab
 static gale_metric *find(lua_State *lua) {
     gale_metric_label labels[GALE_METRIC_LABELS_MAX];
     const char *name = take_text(lua, 1);
+    lua_settop(lua, HELP); /* labels are pushed behind all arguments */
     uint32_t count = take_labels(lua, labels);
     if (count) return make(lua, name, labels, count);
     lua_pushvalue(lua, 1);

@@ -720,6 +720,9 @@ class Sinks(Net):
                 ("csv", "framing: lines", b"two\nlines", b"a\nb\n", "framing lines cannot carry it"),
                 ("text", "framing: lines", b"return\r", b"a\nb\n", "framing lines cannot carry it"),
                 ("text", "framing: octets", b"two\nlines", b"1 a9 two\nlines1 b", None),
+                ("text", "framing: octets", b"", b"1 a1 b", "framing octets cannot carry it: it is empty, and RFC 6587 has no length 0"),
+                ("text", "framing: nul", b"", b"a\0\0b\0", None),
+                ("text", "framing: lines", b"", b"a\n\nb\n", None),
                 ("tsv", "framing: lines", b"two\nlines", b"a\ntwo\\nlines\nb\n", None)):
             with self.subTest(kind + " " + properties):
                 (self.path / "nul.txt").write_bytes(b"a\0" + bad + b"\0b\0")

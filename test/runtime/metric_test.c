@@ -539,7 +539,7 @@ static void none_is_made_at_the_end_and_what_was_noted_can_be_read_after_it(void
 static int note_size(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
     (void)bolt;
     const gale_metric_options options = {
-        .size = sizeof options, .name = "size", .kind = GALE_METRIC_HISTOGRAM, .help = "How large it is."
+        .size = sizeof options, .name = "size", .kind = GALE_METRIC_HISTOGRAM, .help = "How large\xff it is."
     };
     gale_metric *metric = NULL;
     assert_int_equal(gale_metric_new(out, &options, &metric), 0);
@@ -561,7 +561,7 @@ static void a_components_figure_is_that_of_its_tasks_together(void **state) {
     assert_true(read_all("d", "rows").value == 1600 && read_all("d", "rows").tasks == 4);
     assert_true(read_all(NULL, "rows").value == 2000 && read_all(NULL, "rows").tasks == 5);
     assert_true(read_all("d", "level").value == 20);
-    assert_string_equal(read_all("a", "size").help, "How large it is.");
+    assert_string_equal(read_all("a", "size").help, "How large? it is.");
     assert_true(read_all("d", "size").max == 1000);
     assert_int_equal(gale_runtime_metric(r.runtime, "d", "size", bounds, 7, counts, NULL), 0);
     assert_true(counts[0] == 0 && counts[1] == 0 && counts[2] == 0);

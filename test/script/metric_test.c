@@ -19,9 +19,11 @@ typedef struct fixture {
 static const gale_collector_ops *below;
 static uint32_t asked; /* how often for a metric */
 static int refusal;    /* what is answered then, when negative */
+static char help[100]; /* that came last; "-": none */
 
 static int metric_new(gale_collector *out, const gale_metric_options *options, gale_metric **ret_metric) {
     asked++;
+    snprintf(help, sizeof help, "%s", options->help ? options->help : "-");
     return refusal < 0 ? refusal : below->metric_new(out, options, ret_metric);
 }
 
@@ -132,6 +134,31 @@ static void labels_make_series(void **state) {
     expect_metric(&f, "level{ok=false,path=/b}", GALE_METRIC_GAUGE, 503, 503, 1);
     expect_metric(&f, "seen{status=503}", GALE_METRIC_COUNTER, 1, 1, 1);
     end(&f);
+}
+
+static void a_help_text_is_the_fourth_argument_and_nothing_else(void **state) {
+    static const struct {
+        const char *call, *help;
+    } rows[] = {
+        { "metric.count('a')", "-" },
+        { "metric.count('a', 1, nil)", "-" },
+        { "metric.count('a', 1, nil, 'Help.')", "Help." },
+        { "metric.count('a', 1, { x = path })", "-" },
+        { "metric.gauge('a', 1, { x = path, y = status })", "-" },
+        { "metric.observe('a', 1, { x = path, y = status }, nil)", "-" },
+        { "metric.count('a', 1, { x = path, y = status }, 'Help.')", "Help." },
+        { "metric.count('a', 1, { x = path }, 'Help.', 'more')", "Help." },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char where[200];
+        fixture f;
+        snprintf(where, sizeof where, "%s\nreturn true", rows[i].call);
+        begin_filter(&f, where);
+        assert_int_equal(take(&f, "/a", 200, gale_null()), 0);
+        if (strcmp(help, rows[i].help) != 0) fail_msg("%s: help is %s", rows[i].call, help);
+        end(&f);
+    }
 }
 
 static void labels_that_cannot_be_fail_the_tuple(void **state) {
@@ -363,6 +390,7 @@ int main(void) {
         cmocka_unit_test(a_block_notes_to_all_kinds),
         cmocka_unit_test(a_name_may_be_computed),
         cmocka_unit_test(labels_make_series),
+        cmocka_unit_test(a_help_text_is_the_fourth_argument_and_nothing_else),
         cmocka_unit_test(labels_that_cannot_be_fail_the_tuple),
         cmocka_unit_test(a_map_a_route_and_a_flat_map_count),
         cmocka_unit_test(a_window_counts_its_rows),

@@ -79,14 +79,18 @@ void gx_net_former_fini(gx_net_former *former) {
 static bool can_carry(int32_t framing, const char *line, size_t size) {
     if (framing == GALE_NET_LINES)
         return memchr(line, '\n', size) == line + size - 1 && (size < 2 || line[size - 2] != '\r');
+    if (framing == GALE_NET_OCTETS) return size > 1;
     return framing != GALE_NET_NUL || !memchr(line, 0, size);
 }
 
 const char *gx_net_refusal(const gx_net_former *former) {
-    return former->given->options.framing == GALE_NET_NUL
-               ? "net sink: framing nul cannot carry it: it has a NUL in it; octets can"
-               : "net sink: framing lines cannot carry it: it has an end of line in it; octets and nul can, and so can "
-                 "formats tsv and json";
+    switch (former->given->options.framing) {
+    case GALE_NET_NUL: return "net sink: framing nul cannot carry it: it has a NUL in it; octets can";
+    case GALE_NET_OCTETS: return "net sink: framing octets cannot carry it: it is empty, and RFC 6587 has no length 0";
+    default:
+        return "net sink: framing lines cannot carry it: it has an end of line in it; octets and nul can, and so can "
+               "formats tsv and json";
+    }
 }
 
 static int form_line(gx_net_former *former, const gale_tuple *tuple, gale_collector *out, gx_buf *to) {
