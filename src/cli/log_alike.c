@@ -17,11 +17,23 @@ static const char *end_of_quotes(const char *text, const char *at) {
     return end;
 }
 
+/* Of a value as JSON, in double quotes. One that was cut has none at its end: it is all that follows. */
+static const char *end_of_text(const char *at) {
+    const char *end = at + 1;
+    while (end[0] && end[1] && *end != '"') end += *end == '\\' ? 2 : 1;
+    return *end ? end : end - 1;
+}
+
+static const char *end_of_value(const char *text, const char *at) {
+    if (*at == '\'') return end_of_quotes(text, at);
+    return *at == '"' ? end_of_text(at) : NULL;
+}
+
 uint64_t gx_log_alike_shape(int32_t level, const char *component, const char *text) {
     uint64_t hash = gx_hash_bytes(component ? component : "", component ? strlen(component) : 0, (uint64_t)level);
     const char *at = text;
     while (*at) {
-        const char *end = *at == '\'' ? end_of_quotes(text, at) : NULL;
+        const char *end = end_of_value(text, at);
         bool digit = isdigit((unsigned char)*at);
         hash = gx_hash_mix(hash, digit ? '0' : (unsigned char)*at);
         at = end ? end + 1 : at + 1;

@@ -1,4 +1,4 @@
-/* Log lines that are alike: of one level and component, the same but for digits and what stands in single quotes.
+/* Log lines that are alike: of one level and component, the same but for digits and what stands in quotes.
  *
  *     line 1 given up after 1 attempt: rejected: no queue takes it (out)       GX_LOG_ALIKE_SHOWN of a second are shown,
  *     line 2 given up after 1 attempt: rejected: no queue takes it (out)       and one of each second behind one with more;

@@ -175,9 +175,11 @@ static int dispatch(int argc, char **argv, gx_terminal *errors) {
     }
     bool is_help = strcmp(argv[1], "help") == 0;
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (is_help && argc == 2)) return help(errors);
-    if (is_help && strcmp(argv[2], "classes") == 0) return help_classes(argc - 3, argv + 3, errors);
-    const char *called = is_help ? class_called(argv[2]) : NULL;
-    if (called) argv[2] = (char *)called;
+    bool of_classes = is_help && strcmp(argv[2], "classes") == 0;
+    char **word = argv + (of_classes && argc > 3 ? 3 : 2);
+    const char *called = is_help ? class_called(*word) : NULL;
+    if (called) *word = (char *)called;
+    if (of_classes) return help_classes(argc - 3, argv + 3, errors);
     if (is_help && strchr(argv[2], '.')) return help_classes(argc - 2, argv + 2, errors);
     if (is_help && (strcmp(argv[2], "--man") == 0 || strcmp(argv[2], "--complete") == 0))
         return help_machine(argc - 2, argv + 2, errors);

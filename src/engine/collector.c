@@ -1,5 +1,7 @@
 #include "engine/collector.h"
 
+#include "base/log.h"
+#include "base/utf8.h"
 #include "engine/acks.h"
 #include "engine/emit.h"
 #include "engine/flush.h"
@@ -12,6 +14,7 @@
 #include "engine/short.h"
 #include "engine/state.h"
 #include "engine/watches.h"
+#include "tuple/json.h"
 
 /* Far more than a task can hold: a number that was never meant. */
 enum { ANCHORS_MAX = 1 << 27 };
@@ -564,13 +567,38 @@ static int do_emit_direct_tracked(gale_collector *out, uint32_t to, uint32_t str
 
 /* --- Answers --- */
 
+static const gale_tuple *answered_tuple(gx_task *task, gale_handle handle) {
+    const gx_cursor *cursor = &task->executor->cursor;
+    if (gx_handle_index(handle) != GX_HELD_CURRENT) return gx_held_tuple(gx_held_find(&task->held, handle));
+    return cursor->state == GX_CURSOR_OPEN ? &cursor->tuple : gx_held_tuple(&task->held.slots[cursor->held_index]);
+}
+
+/* No spout hears of it, and it has no dead letter: of one that was rejected only the log has the values. */
+static void report_untracked(gx_task *task, gale_handle handle, int32_t reason, const char *text) {
+    enum { SHOWN = 300 };
+    if (reason != GALE_REASON_REJECTED || !gx_log_wanted(task->context.logger, GALE_LOG_WARN)) {
+        gx_task_report(task, text);
+        return;
+    }
+    gx_buf values = GX_BUF_INIT(task->executor->heap), line = GX_BUF_INIT(task->executor->heap);
+    gx_json json = gx_json_to(&values);
+    gx_json_tuple_values(&json, answered_tuple(task, handle));
+    bool whole = values.size <= SHOWN;
+    int shown = (int)(whole ? values.size : gx_utf8_prefix(values.data, SHOWN));
+    gx_buf_format(&line, "rejected: %s; the tuple is untracked and has no dead letter: %.*s%s", text ? text : "", shown,
+                  values.data ? values.data : "", whole ? "" : "...");
+    gx_task_report_with(task, text, gx_buf_text(&line));
+    gx_buf_fini(&line);
+    gx_buf_fini(&values);
+}
+
 static void fail_anchor(gx_task *task, gale_handle handle, const gx_anchor *anchor, int32_t reason, const char *text) {
     gx_acks_fail(task->executor, task, anchor->roots, reason, text);
     bool rejected = reason == GALE_REASON_REJECTED, late = reason == GALE_REASON_TIMEOUT;
     gx_task_counters *c = &task->counters;
     gx_count(rejected ? &c->rejected : late ? &c->timed_out : &c->failed, 1);
     gx_count(rejected ? &anchor->edge->rejected : &anchor->edge->failed, 1);
-    if (!anchor->roots.count) gx_task_report(task, text); /* no spout hears of it */
+    if (!anchor->roots.count) report_untracked(task, handle, reason, text);
     if (!gx_hooks_any(task)) return;
     gale_failure failure = { .size = sizeof failure,
                              .reason = reason,

@@ -137,12 +137,16 @@ void gx_task_free(gx_task *task, gx_shared *shared) {
 }
 
 void gx_task_report(gx_task *task, const char *text) {
+    gx_task_report_with(task, text, NULL);
+}
+
+void gx_task_report_with(gx_task *task, const char *text, const char *logged) {
     gx_utf8_copy(task->report, sizeof task->report, text);
     task->reported = true;
     if (!task->open) return; /* what keeps a task from opening is the start's own error, or its health */
     gx_count(&task->counters.errors, 1);
     if (gx_log_wanted(task->context.logger, GALE_LOG_WARN))
-        gale_log(task->context.logger, GALE_LOG_WARN, task->context.component, "%s", task->report);
+        gale_log(task->context.logger, GALE_LOG_WARN, task->context.component, "%s", logged ? logged : task->report);
 }
 
 void gx_task_error(const gx_task *task, int rc, const char *what, gale_error *ret_error) {

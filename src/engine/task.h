@@ -213,6 +213,9 @@ void gx_task_error(const gx_task *task, int rc, const char *what, gale_error *re
 /* Keeps the words of an error for whoever asks next: the log, a failure. */
 void gx_task_report(gx_task *task, const char *text);
 
+/* The same, with a longer text for the log; NULL: the same text. */
+void gx_task_report_with(gx_task *task, const char *text, const char *logged);
+
 /* A call that executed `rows` of an edge took so long for each. It stands for those that were not sampled, too: for how
  * many in all is what is returned. */
 uint64_t gx_task_sampled(gx_task *task, gx_edge *edge, int64_t nanoseconds, size_t rows);

@@ -173,6 +173,20 @@ static void look_at_output(const gx_loading *l, const gx_vertex *v) {
                  path, (uint64_t)about.size);
 }
 
+/* Each task has a file of its own. */
+static void look_at_tasks(const gx_loading *l, const gx_vertex *v) {
+    const gx_param *param = gx_class_param_with(v->class_, GX_PARAM_WRITES);
+    const char *path = param ? path_of(l, v, GX_PARAM_WRITES, "gale.output") : NULL;
+    const gx_component *component = gx_topology_find(l->topology, v->id->text.data);
+    uint32_t tasks = component ? gx_component_tasks(l->topology, component) : 1;
+    if (!path || tasks < 2 || strstr(path, "{task}")) return;
+    gx_yaml_warn(l->doc, place_of(v, param), NULL,
+                 "its %" PRIu32
+                 " tasks write a file each: '%s', '%s.1'%s; with one task there is one file, and {task} in "
+                 "the path names them",
+                 tasks, path, path, tasks > 2 ? " and so on" : "");
+}
+
 void gx_advise(const gx_loading *l) {
     look_at_acking(l);
     for (size_t i = 0; i < l->vertex_count; i++) {
@@ -183,5 +197,6 @@ void gx_advise(const gx_loading *l) {
         look_at_memory(l, v);
         look_at_input(l, v);
         look_at_output(l, v);
+        look_at_tasks(l, v);
     }
 }

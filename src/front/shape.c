@@ -46,6 +46,9 @@ static int refuse_key(const gx_yaml_doc *doc, const gx_yaml *key, const char *wh
     char hint[GX_HINT_SIZE];
     if (contains(offered, key->text)) /* only a stream has others */
         return gx_yaml_error(doc, key, error, GALE_TOPOLOGY, "a stream has `via` or `buffer`, not both");
+    if (gx_str_is(key->text, "cases") && strcmp(what, "a topology") == 0)
+        return gx_yaml_error(doc, key, error, GALE_TOPOLOGY,
+                             "this is a file of cases, which gale test runs, and not a topology");
     return gx_yaml_error(doc, key, error, GALE_TOPOLOGY, "unknown key '%.*s' in %s%s", GX_STR(key->text), what,
                          gx_shape_hint(key->text, offered, hint));
 }

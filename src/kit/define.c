@@ -1,5 +1,8 @@
 #include "kit/define.h"
 
+#include "base/utf8.h"
+#include "tuple/json.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,8 +81,20 @@ int gx_define_need(gale_collector *out, const char *who, const gale_tuple *tuple
 
 int gx_define_wrong_type(gale_collector *out, const char *who, const gale_tuple *tuple, size_t index,
                          const char *wanted) {
+    enum { SHOWN = 60 };
     const char *field = gale_tuple_field(tuple, index);
-    gx_define_report(out, "%s: field '%s' (value %zu) of component '%s' must be %s, is %s", who, field ? field : "?",
-                     index, gale_tuple_component(tuple), wanted, gale_type_name(gale_tuple_value(tuple, index).type));
+    gale_value value = gale_tuple_value(tuple, index);
+    gx_buf text = GX_BUF_INIT(NULL);
+    gx_json json = gx_json_to(&text);
+    gx_json_value(&json, &value);
+    bool is_null = value.type == GALE_TYPE_NULL, whole = text.size <= SHOWN;
+    gx_define_report(out, "%s: field '%s' (value %zu) of component '%s' must be %s, is %s%s%.*s%s", who,
+                     field ? field : "?", index, gale_tuple_component(tuple), wanted, gale_type_name(value.type),
+                     is_null ? "" : " ",
+                     (int)(is_null ? 0
+                           : whole ? text.size
+                                   : gx_utf8_prefix(text.data, SHOWN)),
+                     text.data ? text.data : "", whole ? "" : "...");
+    gx_buf_fini(&text);
     return GALE_TYPE;
 }

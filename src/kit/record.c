@@ -16,14 +16,19 @@ static bool fits(const gale_value *value, char letter) {
     }
 }
 
+bool gx_record_has(const gale_value *values, size_t count, const char *shape) {
+    if (count != strlen(shape)) return false;
+    for (size_t i = 0; i < count; i++)
+        if (!fits(&values[i], shape[i])) return false;
+    return true;
+}
+
 int gx_record_take(gale_saved *from, const char *shape, const gale_value **ret_values) {
     const gale_value *values;
     size_t count;
     int rc = gale_saved_next(from, &values, &count);
     if (rc <= 0) return rc;
-    if (count != strlen(shape)) return GALE_DAMAGED;
-    for (size_t i = 0; i < count; i++)
-        if (!fits(&values[i], shape[i])) return GALE_DAMAGED;
+    if (!gx_record_has(values, count, shape)) return GALE_DAMAGED;
     *ret_values = values;
     return 1;
 }

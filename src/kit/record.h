@@ -9,6 +9,9 @@
 #include <gale/error.h>
 #include <gale/state.h>
 
+/* Has a record that was taken with gale_saved_next this shape (gx_record_take)? */
+bool gx_record_has(const gale_value *values, size_t count, const char *shape);
+
 /* Takes the next record. `shape` has one letter a value: i (i64), n (i64, not negative), f (f64), o (bool), s (string), y (bytes), l (list),
  * m (map), and ? for whatever. 1; 0 when there are no more; GALE_DAMAGED for a record of another shape; GALE_NO_MEMORY. */
 int gx_record_take(gale_saved *from, const char *shape, const gale_value **ret_values);

@@ -12,9 +12,21 @@
 #include "runtime/lifecycle.h"
 #include "runtime/restore.h"
 
-static void fail(gx_task *task, int rc) {
+/* What was saved does not fit the component: the way to go on with the rest, unless it names its own. The sums of the
+ * store hold, so a component that calls it damaged most likely has other properties now. */
+static void add_way_out(const gx_task *task, int rc, gale_error *error) {
+    bool fits_not = rc == GALE_INVALID || rc == GALE_STATE || rc == GALE_DAMAGED;
+    bool complete = task->executor->shared->cut.restore->head.image.complete;
+    if (!fits_not || complete || strstr(task->report, "gale state reset")) return;
+    gale_error_add(error, "%sto begin '%s' anew and keep the rest: gale state reset DIR --component %s",
+                   rc == GALE_DAMAGED ? "where its properties were changed, change them back; " : "",
+                   task->context.component, task->context.component);
+}
+
+static void fail(gx_task *task, int rc, bool refuses) {
     gale_error error = GALE_ERROR_INIT;
     gx_task_error(task, rc, task->is_spout ? "be opened" : "be prepared", &error);
+    if (refuses) add_way_out(task, rc, &error);
     gx_executors_fail(task->executor->shared, &error);
 }
 
@@ -43,15 +55,16 @@ static int call_open(gx_task *task) {
     return function ? function(built->user, &task->context, &task->out, &task->self) : GALE_OK;
 }
 
-/* What it made before it failed goes. */
-static int open_task(gx_executor *ex, gx_task *task) {
+/* What it made before it failed goes. `*ret_refuses`: it was opened, and what was saved does not fit it. */
+static int open_task(gx_executor *ex, gx_task *task, bool *ret_refuses) {
     gx_turn_begin(ex, task);
     task->reported = false;
     int rc = call_open(task);
     bool opened = rc >= 0;
     if (opened) rc = restore_task(task);
     if (rc < 0) gx_watches_forget(task);
-    if (opened && rc < 0) end_task(task);
+    *ret_refuses = opened && rc < 0;
+    if (*ret_refuses) end_task(task);
     if (rc < 0) gx_task_drop_states(task, ex->shared);
     gx_turn_end(ex);
     return rc;
@@ -81,14 +94,15 @@ static void wait(gx_executor *ex, gx_task *task) {
 
 /* False when the run is to end. */
 static bool try_task(gx_executor *ex, gx_task *task) {
-    int rc = open_task(ex, task);
+    bool refuses;
+    int rc = open_task(ex, task, &refuses);
     bool later = rc == GALE_AGAIN && !gale_config_bool(task->plan->config, "gale.required", false);
     if (rc >= 0)
         set_open(ex, task);
     else if (later)
         wait(ex, task);
     else
-        fail(task, rc);
+        fail(task, rc, refuses);
     return rc >= 0 || later;
 }
 

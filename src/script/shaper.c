@@ -203,6 +203,16 @@ int gx_shaper_run(gx_shaper *shaper, uint32_t index, gale_collector *out, gale_v
     return rc;
 }
 
+/* Of several streams, one that nobody subscribes to may be an oversight. */
+static void note_untaken(gx_shaper *shaper, uint32_t stream) {
+    const gale_context *context = shaper->instance.context;
+    if (shaper->given->output_count < 2 || shaper->untaken[stream]) return;
+    shaper->untaken[stream] = true;
+    const char *name = shaper->given->outputs[stream].stream;
+    gale_log(context->logger, GALE_LOG_INFO, context->component,
+             "nobody subscribes to the stream '%s': its tuples go nowhere", name ? name : "default");
+}
+
 int gx_shaper_emit(gx_shaper *shaper, uint32_t stream, const gale_tuple *tuple, gale_collector *out,
                    const gale_value *more, uint32_t more_count) {
     const gx_shaper_settings *given = shaper->given;
@@ -214,5 +224,6 @@ int gx_shaper_emit(gx_shaper *shaper, uint32_t stream, const gale_tuple *tuple, 
     }
     for (uint32_t i = 0; i < more_count; i++) values[given->width + i] = more[i];
     int rc = gale_emit(out, stream, values, given->width + more_count);
+    if (GX_UNLIKELY(rc == 0)) note_untaken(shaper, stream);
     return rc < 0 ? rc : GALE_OK;
 }

@@ -95,6 +95,7 @@ typedef struct gx_shaper {
     gale_value values[GX_SHAPER_VALUES];
     gx_expression expressions[GX_SHAPER_EXPRESSIONS];
     gx_shaper_part part;
+    bool untaken[GX_SHAPER_EXPRESSIONS + 1]; /* of each output: it was logged that nobody subscribes to it */
 } gx_shaper;
 
 int gx_shaper_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self);

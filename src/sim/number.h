@@ -9,6 +9,7 @@
 #include "topology/builder.h"
 
 #define GX_SIM_TOKEN "gale.token"
+#define GX_SIM_NUMBER "gale.emission" /* the field of the number */
 
 /* Is the number in the value? */
 bool gx_sim_number_is_folded(const gx_output *output);

@@ -32,6 +32,39 @@ bool gx_sim_letter_folds(const gx_sim *sim, const gale_tuple *letter) {
 
 /* --- Making --- */
 
+static bool has_number(const gx_schema_stream *stream) {
+    return stream->field_count && strcmp(stream->fields[stream->field_count - 1], GX_SIM_NUMBER) == 0;
+}
+
+/* What the component asks its context about its inputs is answered without the number's fields. */
+static bool hide_numbers(gx_sim_task *task) {
+    const struct gale_inputs *all = task->context->inputs;
+    gx_heap *heap = &task->sim->heap;
+    if (!all || !all->count) return true;
+    gx_input *inputs = gx_alloc_array(heap, GX_TAG_OTHER, all->count, sizeof *inputs);
+    if (!inputs) return false;
+    task->inputs = (struct gale_inputs){ inputs, all->count };
+    task->input_streams = gx_alloc_array(heap, GX_TAG_OTHER, all->count, sizeof *task->input_streams);
+    if (!task->input_streams) return false;
+    for (uint32_t i = 0; i < all->count; i++) {
+        gx_schema_stream *shown = &task->input_streams[i];
+        *shown = *all->inputs[i].stream;
+        if (has_number(shown)) shown->field_count--;
+        inputs[i] = (gx_input){ all->inputs[i].component, shown };
+    }
+    gx_sim_engine_task(task)->context.inputs = &task->inputs;
+    return true;
+}
+
+static void show_numbers(gx_sim_task *task) {
+    gx_heap *heap = &task->sim->heap;
+    gx_task *engine = gx_sim_engine_task(task);
+    if (engine->context.inputs == &task->inputs) engine->context.inputs = &engine->plan->input_table;
+    if (!task->inputs.inputs) return;
+    gx_free(heap, GX_TAG_OTHER, task->input_streams, task->inputs.count * sizeof *task->input_streams);
+    gx_free(heap, GX_TAG_OTHER, (gx_input *)task->inputs.inputs, task->inputs.count * sizeof *task->inputs.inputs);
+}
+
 gx_sim_task *gx_sim_task_new(const gx_sim_component *component, const gale_context *context, gale_collector *out) {
     gx_sim *sim = component->sim;
     if (!gx_grow(&sim->heap, GX_TAG_OTHER, &sim->tasks, &sim->task_capacity, context->task + 1u, sizeof *sim->tasks))
@@ -49,11 +82,14 @@ gx_sim_task *gx_sim_task_new(const gx_sim_component *component, const gale_conte
     task->due = INT64_MAX;
     task->text = (gx_buf)GX_BUF_INIT(&sim->heap);
     sim->tasks[context->task] = task;
-    return task;
+    if (hide_numbers(task)) return task;
+    gx_sim_task_free(task);
+    return NULL;
 }
 
 void gx_sim_task_free(gx_sim_task *task) {
     gx_heap *heap = &task->sim->heap;
+    show_numbers(task);
     for (uint32_t i = 0; i < task->kept_count; i++) {
         gx_free(heap, GX_TAG_OTHER, task->kept[i]->tuple.body, task->kept[i]->tuple.capacity);
         gx_free(heap, GX_TAG_OTHER, task->kept[i], sizeof *task->kept[i]);

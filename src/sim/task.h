@@ -85,6 +85,8 @@ typedef struct gx_sim_task {
     gx_buf text; /* of a value with a number in it */
     gx_sim_delivery **anchors;
     size_t anchor_capacity;
+    struct gale_inputs inputs; /* the context's, without the number's fields */
+    gx_schema_stream *input_streams;
     bool sending;     /* the emit in progress is the component's */
     uint64_t emitted; /* calls that succeeded */
     uint64_t roots;   /* tracked ones */

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-static const char number_field[] = "gale.emission";
-
 typedef struct lists {
     gx_buf *texts; /* fields of each output */
     gale_output *outputs;
@@ -28,7 +26,7 @@ static bool list_outputs(gx_sim *sim, const gx_component *c, lists *l) {
         l->texts[i] = (gx_buf)GX_BUF_INIT(&sim->heap);
         join(&l->texts[i], c->outputs[i].fields, c->outputs[i].field_count);
         if (!gx_sim_number_is_folded(&c->outputs[i]))
-            gx_buf_format(&l->texts[i], "%s%s", c->outputs[i].field_count ? ", " : "", number_field);
+            gx_buf_format(&l->texts[i], "%s%s", c->outputs[i].field_count ? ", " : "", GX_SIM_NUMBER);
         const char *fields = gx_buf_text(&l->texts[i]);
         if (!fields) return false;
         l->outputs[i] = (gale_output){ c->outputs[i].name, fields };

@@ -197,6 +197,14 @@ class Command(unittest.TestCase):
         self.fails("count is 3, not 3.4 +- 0.1", "{feed: lines, lines: a a a}", "{finish: true}",
                    "{expect: count, tuples: [[a, {near: 3.4, within: 0.1}]]}")
 
+    def test_a_header_has_the_columns_that_a_run_writes(self):
+        for format, header in (("csv", "word,count"), ("tsv", "word\\tcount")):
+            with self.subTest(format):
+                (self.work / "words.yaml").write_text(WORDS.replace(
+                    "path: ../counts.tsv", f"path: ../counts.tsv, format: {format}, header: true"))
+                self.passes("{feed: lines, lines: a}", "{finish: true}",
+                            f'{{file: ../counts.tsv, order: contains, lines: ["{header}"]}}')
+
     def test_a_file_that_nobody_wrote(self):
         self.fails("no sink has written this file", "{feed: lines, lines: a}", "{file: other.tsv, lines: [a]}")
 

@@ -348,7 +348,7 @@ streams:
     def test_files_that_are_not_there_and_files_that_hold_something(self):
         (self.path / "out.tsv").write_text("abc")
         text = WHOLE.replace("gale.spout.Stdin", "gale.spout.File, constructorArgs: [in.txt]").replace(
-            "gale.bolt.Count", "gale.bolt.FileSink, constructorArgs: [out.tsv]")
+            "gale.bolt.Count, parallelism: 2", "gale.bolt.FileSink, constructorArgs: [out.tsv]")
         self.warns(text, "3:63: warning: 'in.txt' is not there",
                    "6:66: warning: 'out.tsv' holds 3 bytes: a run that begins anew is refused, unless `append` or `overwrite` "
                    "says what is to become of them")
@@ -363,6 +363,21 @@ streams:
         self.warns(text + "config: {gale.overwrite: true}\n")
 
     # --- Secrets
+
+    def test_tasks_that_write_a_file_each(self):
+        text = WHOLE.replace("gale.bolt.Count, parallelism: 2", "gale.bolt.FileSink, parallelism: %d, properties: {path: %s}")
+        text = text.replace("{type: FIELDS, args: [word]}", "SHUFFLE")
+        self.warns(text % (2, "out.tsv"), "6:83: warning: its 2 tasks write a file each: 'out.tsv', 'out.tsv.1'; with one task there "
+                                          "is one file, and {task} in the path names them")
+        self.warns(text % (3, "out.tsv"), "6:83: warning: its 3 tasks write a file each: 'out.tsv', 'out.tsv.1' and so on; with one "
+                                          "task there is one file, and {task} in the path names them")
+        for tasks, path in ((1, "out.tsv"), (2, '"out-{task}.tsv"'), (2, '"-"')):
+            self.warns(text % (tasks, path))
+
+    def test_a_file_of_cases(self):
+        result = self.check("cases:\n  - name: a\n    steps: []\n")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("t.yaml:1:1: error: this is a file of cases, which gale test runs, and not a topology\n", result.stdout)
 
     def test_what_is_secret_is_not_shown(self):
         text = WHOLE.replace("gale.bolt.Split}", "gale.bolt.Split, properties: {minLetters: x, password: hunter2}}") + (

@@ -6,6 +6,7 @@ usage: follow_test.py GALE
 
 import collections
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -175,6 +176,25 @@ class Follow(unittest.TestCase):
         self.start()
         self.end()
         self.assertIn("was truncated", self.said())
+
+    def test_a_run_whose_follow_is_another_says_what_changed_and_the_way_out(self):
+        text = COUNT.replace(", rotateWait: 100ms", "").replace("config: {{", "config: {{ gale.rate: 20,").format(path="in.log", tasks=1)
+        for first, then in (("true", "false"), ("false", "true")):
+            with self.subTest(then=then):
+                self.write(200)
+                (self.path / "t.yaml").write_text(text.replace("follow: true", f"follow: {first}"))
+                self.start()
+                self.wait_for(lambda: len(self.rows()) >= 2)  # a sink shows rows with a checkpoint
+                self.kill()
+                (self.path / "t.yaml").write_text(text.replace("follow: true", f"follow: {then}"))
+                self.start()
+                self.assertEqual(self.process.wait(timeout=600), 2, self.said())
+                self.assertNotIn("damaged", self.said())
+                self.assertIn(f"give it `follow: {first}` again", self.said())
+                self.assertIn("gale state reset DIR --component lines", self.said())
+                shutil.rmtree(self.path / "state")
+                for name in ("in.log", "out.tsv"):
+                    (self.path / name).unlink()
 
     def test_files_of_a_pattern_come_and_go_over_crashes_and_numbers_of_tasks(self):
         self.topology("*.log")

@@ -123,6 +123,23 @@ static void of_many_warnings_that_are_alike_a_few_are_shown_and_the_last_with_th
     gx_buf_fini(&out);
 }
 
+static void warnings_that_differ_in_values_in_double_quotes_are_alike(void **state) {
+    (void)state;
+    gx_log_lines lines = GX_LOG_LINES_INIT;
+    gx_buf out = GX_BUF_INIT(NULL);
+    char text[200];
+    for (int i = 0; i < 260; i++) {
+        int letter = 'a' + i % 26;
+        const char *cut = i % 2 ? "\"" : "..."; /* a value that was too long has no second quote */
+        snprintf(text, sizeof text, "where:1: there is no 'length'; with n = %d, word = \"%c\\\" \\\\\", last = \"%c%s",
+                 i, letter, letter, cut);
+        gx_log_lines_add(&lines, noon + i, GALE_LOG_WARN, "long", text, &out);
+    }
+    assert_int_equal(count_lines(&out), GX_LOG_ALIKE_SHOWN);
+    gx_log_lines_fini(&lines);
+    gx_buf_fini(&out);
+}
+
 static void lines_that_differ_in_words_or_are_no_warnings_are_shown_each(void **state) {
     (void)state;
     gx_log_lines lines = json_lines();
@@ -261,6 +278,7 @@ int main(void) {
         cmocka_unit_test(a_line_that_comes_again_within_a_second_is_counted),
         cmocka_unit_test(lines_that_take_turns_are_counted_each),
         cmocka_unit_test(of_many_warnings_that_are_alike_a_few_are_shown_and_the_last_with_their_number),
+        cmocka_unit_test(warnings_that_differ_in_values_in_double_quotes_are_alike),
         cmocka_unit_test(lines_that_differ_in_words_or_are_no_warnings_are_shown_each),
         cmocka_unit_test(further_lines_of_a_text_are_indented),
         cmocka_unit_test(lines_go_to_the_file_with_their_date_and_after_a_rotation_to_the_new_one),

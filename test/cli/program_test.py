@@ -247,6 +247,7 @@ Properties, in the order of constructorArgs:
         as in {name: key, value: word}
 """)
         self.assertEqual(self.gale("help", "Count").out, result.out)
+        self.assertEqual(self.gale("help", "classes", "Count").out, result.out)
         self.assertEqual(self.gale("help", "count").err, "gale: unknown command 'count' (gale help lists the commands)\n")
 
     def test_an_unknown_class_is_refused_by_help_too(self):
@@ -611,6 +612,24 @@ streams:
         process.send_signal(signal.SIGINT)
         err = process.communicate(timeout=600)[1].decode()
         self.assertLessEqual(max(len(line) for line in err[err.index("component "):].splitlines()), 100)
+
+    def test_a_stream_of_a_route_that_nobody_takes_is_logged_once(self):
+        if "gale.bolt.Route" not in str(self.gale("help", "classes").out):
+            self.skipTest("it has no expressions")
+        text = """\
+name: t
+spouts:
+  - {id: lines, className: gale.spout.Stdin}
+bolts:
+  - {id: route, className: gale.bolt.Route, properties: {routes: {a: 'line == "a"', b: 'line == "b"'}}}
+  - {id: out, className: gale.bolt.Printer}
+streams:
+  - {from: lines, to: route, grouping: SHUFFLE}
+  - {from: route, to: out, grouping: {type: SHUFFLE, streamId: a}}
+"""
+        result = self.run_text(text, stdin=b"a\nb\nb\na\nb\n")
+        self.assertEqual((result.code, result.err.count("nobody subscribes to the stream 'b': its tuples go nowhere")), (0, 1), result.err)
+        self.assertNotIn("stream 'a'", str(result.err))
 
     def test_storms_own_class_names(self):
         result = self.gale("run", str(EXAMPLES / "storm" / "rolling-top-words.yaml"), "--plan")

@@ -102,7 +102,7 @@ static void what_is_no_text_fails_with_its_type(void **state) {
     assert_int_equal(take(&f, gale_i64(7)), GALE_TYPE);
     assert_string_equal(
         fake_text(&f.fake.reports),
-        "access log bolt: field 'line' (value 0) of component 'lines' must be string or bytes, is i64\n");
+        "access log bolt: field 'line' (value 0) of component 'lines' must be string or bytes, is i64 7\n");
     assert_int_equal(f.bolt.ops->execute(f.self, fake_tuple(&f.fake, NULL, 0), &f.fake.collector), GALE_FIELDS);
     assert_int_equal(f.bolt.ops->execute(f.self, fake_tick(&f.fake, 1), &f.fake.collector), 0);
     end(&f);

@@ -287,7 +287,7 @@ static void what_is_no_text_fails_with_its_type(void **state) {
     rig r;
     begin(&r, (gale_csv_options){ .fields = "a" });
     rig_fails(&r, gale_i64(7), GALE_TYPE,
-              "csv bolt: field 'line' (value 0) of component 'lines' must be string or bytes, is i64\n");
+              "csv bolt: field 'line' (value 0) of component 'lines' must be string or bytes, is i64 7\n");
     assert_int_equal(rig_take(&r, NULL, 0), GALE_FIELDS);
     rig_end(&r);
 }

@@ -161,8 +161,9 @@ static void what_cannot_be_ranked_fails_with_component_field_and_type(void **sta
     begin(&f, gale_intermediate_rankings_bolt, 5);
     const gale_value text[] = { gale_text("a"), gale_text("1") }, negative[] = { gale_text("a"), gale_i64(-1) };
     const gale_value none[] = { gale_null(), gale_i64(1) }, other[] = { gale_text("a"), gale_i64(1), gale_null() };
-    expect_refused(&f, text, 2, GALE_TYPE,
-                   "intermediate rankings: field 'count' (value 1) of component 'counter' must be i64, is string\n");
+    expect_refused(
+        &f, text, 2, GALE_TYPE,
+        "intermediate rankings: field 'count' (value 1) of component 'counter' must be i64, is string \"1\"\n");
     expect_refused(&f, text, 1, GALE_FIELDS,
                    "intermediate rankings: a tuple of component 'counter', stream 'default', has 1 value, at least 2 "
                    "needed\n");
@@ -271,7 +272,7 @@ static void bad_rankings_are_refused_as_a_whole(void **state) {
     expect_refused(&f, &rankings, 1, GALE_TYPE,
                    "total rankings: entry 0 of field 'rankings' of component 'other' is not a list\n");
     expect_refused(&f, &number, 1, GALE_TYPE,
-                   "total rankings: field 'rankings' (value 0) of component 'other' must be list, is i64\n");
+                   "total rankings: field 'rankings' (value 0) of component 'other' must be list, is i64 4\n");
     expect_refused(&f, NULL, 0, GALE_FIELDS,
                    "total rankings: a tuple of component 'other', stream 'default', has 0 values, at least 1 needed\n");
     expect_tick(&f, "[[]]\n");

@@ -106,7 +106,7 @@ static void wrong_tuples_fail_and_say_why(void **state) {
     assert_string_equal(fake_text(&f->fake.reports),
                         "rolling count agg: a tuple of component 'counter', stream 'default', has 1 value, at least 2 "
                         "needed\n"
-                        "rolling count agg: field 'count' (value 1) of component 'counter' must be i64, is f64\n");
+                        "rolling count agg: field 'count' (value 1) of component 'counter' must be i64, is f64 1.0\n");
     assert_string_equal(fake_text(&f->fake.emitted), "");
 }
 

@@ -156,7 +156,7 @@ static void what_is_no_text_fails_with_component_field_and_type(void **state) {
     fake_source(&f.fake, "lines", "line, number");
     assert_int_equal(execute(&f, gale_i64(5)), GALE_TYPE);
     assert_string_equal(fake_text(&f.fake.reports),
-                        "split: field 'line' (value 0) of component 'lines' must be string or bytes, is i64\n");
+                        "split: field 'line' (value 0) of component 'lines' must be string or bytes, is i64 5\n");
     fake_forget(&f.fake);
     assert_int_equal(f.bolt.ops->execute(f.self, fake_tuple(&f.fake, NULL, 0), &f.fake.collector), GALE_FIELDS);
     assert_string_equal(fake_text(&f.fake.reports),

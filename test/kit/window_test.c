@@ -392,8 +392,9 @@ static void a_value_of_another_type_fails_its_tuple_and_counts_nowhere(void **st
     begin(&f, "count, distinct(x), top(x, 2), sum(x)", 10, 0);
     align(&f, 10);
     assert_int_equal(take_value(&f, "a", gale_text("12")), GALE_TYPE);
-    assert_string_equal(fake_text(&f.fake.reports),
-                        "window: field 'x' (value 1) of component 'source' must be a number (i64 or f64), is string\n");
+    assert_string_equal(
+        fake_text(&f.fake.reports),
+        "window: field 'x' (value 1) of component 'source' must be a number (i64 or f64), is string \"12\"\n");
     take(&f, "a", 1);
     assert_int_equal(take_value(&f, "a", gale_text("12")), GALE_TYPE);
     tick_after(&f, 10, row(&f, "~[\"a\",%lld,%lld,1,1,[[1,1]],1]\n", 0, 10));

@@ -1,5 +1,6 @@
 #include "connect/file/kept.h"
 
+#include "connect/file/position.h"
 #include "kit/record.h"
 
 #include <inttypes.h>
@@ -8,7 +9,7 @@
 /* Path as it was told, tag, task, tasks, files. A file: its name, its path, id, device, inode, place, lines before it, is the
  * content known?, content, size, when it was written to, life, order, is it another task's?, when it was made,
  * may others have come behind it?, where it is without links. Of which file each line is: ids of four bytes. */
-static const char head_shape[] = "ynnnn", tail_shape[] = "yyniinnoininnoioy", sources_shape[] = "y";
+static const char tail_shape[] = "yyniinnoininnoioy", sources_shape[] = "y";
 enum { ID_MAX = 1 << 20, TAIL_VALUES = sizeof tail_shape - 1, REAL = TAIL_VALUES - 1 };
 
 /* --- Which files have lines --------------------------------------------------------------------------------------- */
@@ -215,11 +216,12 @@ static int take_lines(ids *map, gx_file_sent *sent, gale_saved *from, uint32_t t
     return rc == 0 ? gx_file_sent_take_inherited(sent, from, take_sources, map) : rc;
 }
 
-static int take(gx_file_followed *f, gx_file_sent *sent, gale_saved *from, uint32_t *ret_tag, bool *ret_other) {
+static int take(gx_file_followed *f, gx_file_sent *sent, gale_saved *from, uint32_t *ret_tag, bool *ret_other,
+                gale_error *error) {
     const gale_context *context = f->context;
     const gale_value *v;
     ids map = { .f = f };
-    int rc = gx_record_need(from, head_shape, &v);
+    int rc = gx_file_first_record(from, true, f->names.path, &v, error);
     if (rc < 0) return rc;
     int64_t tag = v[1].as.i64, task = v[2].as.i64, tasks = v[3].as.i64, count = v[4].as.i64;
     if (tag > UINT32_MAX || task >= tasks || tasks > UINT16_MAX) return GALE_DAMAGED;
@@ -236,8 +238,9 @@ static int take(gx_file_followed *f, gx_file_sent *sent, gale_saved *from, uint3
 
 int gx_file_kept_restore(gx_file_followed *f, gx_file_sent *sent, gale_saved *from, uint32_t *ret_tag, bool *ret_other,
                          gale_error *error) {
-    int rc = take(f, sent, from, ret_tag, ret_other);
-    return rc < 0 ? gale_error_set(error, rc, "%s: what was saved of the files that are followed: %s", f->names.path,
-                                   gale_error_text(rc))
-                  : 0;
+    int rc = take(f, sent, from, ret_tag, ret_other, error);
+    if (rc < 0 && !error->length)
+        gale_error_set(error, rc, "%s: what was saved of the files that are followed: %s", f->names.path,
+                       gale_error_text(rc));
+    return rc < 0 ? rc : 0;
 }

@@ -15,7 +15,7 @@
 int gx_file_kept_save(gx_file_followed *f, const gx_file_sent *sent, gale_saver *to, gale_error *error);
 
 /* Takes it, in a set that has not begun; of another number of tasks what is this task's: the highest tag of them is then in
- * `*ret_tag`, and whether it was another number in `*ret_other`. GALE_DAMAGED, GALE_NO_MEMORY. */
+ * `*ret_tag`, and whether it was another number in `*ret_other`. What gx_file_first_record says. */
 int gx_file_kept_restore(gx_file_followed *f, gx_file_sent *sent, gale_saved *from, uint32_t *ret_tag, bool *ret_other,
                          gale_error *error);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Path, path as it was told, inode, offset, content, lines before it, task, tasks, is it a regular file?, was all read?, found, tag. */
-static const char shape[] = "yyiiiiiioooi";
+static const char shape[] = "yyiiiiiioooi", followed_shape[] = "ynnnn";
 
 int gx_file_position_save(const gx_file_position *position, const gx_file_reader *reader, const gale_context *context,
                           uint32_t tag, gale_saver *to, gale_error *error) {
@@ -49,9 +49,30 @@ bool gx_file_position_tell(const gale_value *values, size_t count, gx_buf *out) 
 
 /* --- What was saved ----------------------------------------------------------------------------------------------- */
 
-static int take(gale_saved *from, const char *path, gx_file_saved *ret_saved) {
+static int refuse_kind(const gale_saved *from, bool follows, const char *path, gale_error *error) {
+    return gale_error_set(error, GALE_STATE,
+                          "%s: the spout %s when checkpoint %" PRIu64
+                          " was saved, and %s now; give it `follow: %s` again",
+                          path, follows ? "did not follow its file" : "followed its files", gale_saved_checkpoint(from),
+                          follows ? "does" : "does not", follows ? "false" : "true");
+}
+
+int gx_file_first_record(gale_saved *from, bool follows, const char *path, const gale_value **ret_values,
+                         gale_error *error) {
     const gale_value *v;
-    int rc = gx_record_need(from, shape, &v);
+    size_t count;
+    int rc = gale_saved_next(from, &v, &count);
+    if (rc < 0) return rc;
+    if (rc > 0 && gx_record_has(v, count, follows ? shape : followed_shape))
+        return refuse_kind(from, follows, path, error);
+    if (rc == 0 || !gx_record_has(v, count, follows ? followed_shape : shape)) return GALE_DAMAGED;
+    *ret_values = v;
+    return GALE_OK;
+}
+
+static int take(gale_saved *from, const char *path, gx_file_saved *ret_saved, gale_error *error) {
+    const gale_value *v;
+    int rc = gx_file_first_record(from, false, path, &v, error);
     if (rc < 0) return rc;
     gale_str asked = { v[1].as.bytes, v[1].size };
     v++; /* the numbers */
@@ -76,8 +97,10 @@ static int take(gale_saved *from, const char *path, gx_file_saved *ret_saved) {
 }
 
 int gx_file_position_take(gale_saved *from, const char *path, gx_file_saved *ret_saved, gale_error *error) {
-    int rc = take(from, path, ret_saved);
-    return rc < 0 ? gale_error_set(error, rc, "%s: what was saved of the position: %s", path, gale_error_text(rc)) : rc;
+    int rc = take(from, path, ret_saved, error);
+    return rc < 0 && !error->length
+               ? gale_error_set(error, rc, "%s: what was saved of the position: %s", path, gale_error_text(rc))
+               : rc;
 }
 
 #define ANEW "or begin anew with another state folder"

@@ -43,7 +43,13 @@ int gx_file_position_save(const gx_file_position *position, const gx_file_reader
 /* Such a record in words: "in.txt, line 12, byte 345". False: it is none. */
 bool gx_file_position_tell(const gale_value *values, size_t count, gx_buf *out);
 
-/* Takes that record. GALE_DAMAGED: there is no such one; GALE_NO_MEMORY. */
+/* The first record that a file spout has saved: of one that follows its files (path, tag, task, tasks, files), or of
+ * another (a position). GALE_STATE, with a sentence: `follow` was another then; GALE_DAMAGED: it is neither;
+ * GALE_NO_MEMORY. */
+int gx_file_first_record(gale_saved *from, bool follows, const char *path, const gale_value **ret_values,
+                         gale_error *error);
+
+/* Takes that record. What gx_file_first_record says. */
 int gx_file_position_take(gale_saved *from, const char *path, gx_file_saved *ret_saved, gale_error *error);
 
 /* Is the reader's file one that has what that position stood behind? As gx_file_position_restore. */

@@ -196,7 +196,7 @@ static void a_tuple_without_the_field_or_a_time_fails(void **state) {
     assert_string_equal(
         fake_text(&f->fake.reports),
         "file sink: field 'time' (value 1) of component 'parser' must be seconds since 1970, in the years 0 to "
-        "9999, is string\n");
+        "9999, is string \"now\"\n");
     assert_int_equal(execute(f, gale_text("h"), gale_i64(0), "1"), 0);
     assert_int_equal(flush(f), 0);
     assert_int_equal(f->fake.stop_code, 0);

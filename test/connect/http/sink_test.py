@@ -229,6 +229,19 @@ class Retries(Sink):
         self.assertIn("rejected", words)
         self.assertEqual(len(peer.requests), 3)
 
+    def test_an_untracked_tuple_that_is_refused_is_logged_with_its_values(self):
+        peer = self.peer(choose=lambda number, handler, body: say(400, "no") if b"bad" in body else say(200))
+        self.write(["good", "bad"], url=peer.url)
+        path = self.path / "topology.yaml"
+        text = path.read_text().replace("bolts:\n", """bolts:
+  - {id: count, className: gale.bolt.Count, properties: [{name: field, value: line}, {name: emit, value: finish}]}
+""").replace("streams:\n", """streams:
+  - {from: lines, to: count, grouping: {type: FIELDS, args: [line]}}
+""").replace("from: lines, to: sink", "from: count, to: sink")
+        path.write_text(text)
+        words = self.run_it(code=1)
+        self.assertIn('WARN sink: rejected: 400: no; the tuple is untracked and has no dead letter: {"word":"bad","count":1}', words)
+
     def test_what_is_too_large_is_sent_in_halves(self):
         taken = []
 
