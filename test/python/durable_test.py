@@ -11,10 +11,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 import gale
-from rig import SECONDS, Taken
+from rig import SECONDS, Taken, wait_for
 
 NUMBERS = 3000
 
@@ -124,6 +125,26 @@ class Lives(Folder):
                 self.assertEqual(rows, model(NUMBERS))
                 self.assertGreater(second.resumed, 0)
                 self.assertTrue(second.complete)
+
+    def test_ctrl_c_and_sigterm_suspend_it(self):
+        for number, raised in (signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt):
+            with self.subTest(number.name):
+                self.folder = self.folder.with_suffix(f".{number.name}")
+                rows = []
+                with topology(Sums, rows, 1000) as made, gale.Runtime(made, state=self.folder, end_within=SECONDS) as runtime:
+                    def kill():
+                        wait_for(lambda: runtime.stats().acked == 1000)
+                        os.kill(os.getpid(), number)
+                    kills = threading.Thread(target=kill)
+                    kills.start()
+                    with self.assertRaises(raised) as caught:
+                        runtime.run()
+                    kills.join()
+                if raised is SystemExit:
+                    self.assertEqual(caught.exception.code, 0)
+                self.assertEqual(rows, [])
+                self.life(Sums, rows, NUMBERS, False)
+                self.assertEqual(rows, model(NUMBERS))
 
     def test_what_cannot_be_saved_ends_the_run_in_words(self):
         class Bad(Sums):
