@@ -401,7 +401,7 @@ static void a_tuple_that_is_no_line_fails_and_leaves_the_event_open(void **state
     expect(&f, "a", "1", "");
     assert_int_equal(take(&f, "a", gale_i64(7)), GALE_TYPE);
     assert_string_equal(fake_text(&f.fake.reports),
-                        "join lines: field 'line' (value 1) of component 'tail' must be string or bytes, is i64\n");
+                        "join lines: field 'line' (value 1) of component 'tail' must be string or bytes, is i64 7\n");
     holding.hold_error = GALE_NO_MEMORY;
     assert_int_equal(take(&f, "a", gale_text(" 2")), GALE_NO_MEMORY);
     holding.hold_error = 0;

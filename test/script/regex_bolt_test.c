@@ -50,7 +50,7 @@ static void bytes_are_matched_as_bytes(void **state) {
     rig_expect_of(&r, &line, 1, "[{\"base64\":\"6Q==\"},\"1\"]\n");
     rig_expect(&r, "\xc3\xa9=1", "[\"\xc3\xa9\",\"1\"]\n");
     rig_fails(&r, gale_i64(1), GALE_TYPE,
-              "regex bolt: field 'line' (value 0) of component 'lines' must be string or bytes, is i64\n");
+              "regex bolt: field 'line' (value 0) of component 'lines' must be string or bytes, is i64 1\n");
     rig_end(&r);
 }
 
