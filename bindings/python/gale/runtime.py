@@ -99,11 +99,11 @@ class Runtime(Figures):
         self._done(code, report)
 
     def run(self):
-        """Starts, and waits for the end. Ctrl-C and SIGTERM drain the topology, or suspend a durable run, which goes on
-        with the next one; `end_within` or a second one stops it. Behind that KeyboardInterrupt is raised, or SystemExit:
-        0 when it was drained or suspended, 1 when something failed for good, 143 when it was stopped. SIGTERM is left
-        alone outside of the main thread, and where the program has a handler for it. FailedForGood is raised at any
-        other end where something did."""
+        """Starts, and waits for the end. Ctrl-C and SIGTERM drain the topology, or suspend a durable run, which goes
+        on with the next one; `end_within` or a second one stops it. Behind that KeyboardInterrupt is raised, or
+        SystemExit: 0 when it was drained or suspended, 1 when something failed for good, 143 when it was stopped.
+        SIGTERM is left alone outside of the main thread, and where the program has a handler for it. FailedForGood is
+        raised at any other end where something did."""
         with terminations() as asked:
             self.start()
             try:
@@ -117,8 +117,8 @@ class Runtime(Figures):
         self._look_for_losses()
 
     def _end_in_order(self, asked):
-        """Has it drained, or been suspended where it is durable, as the next run goes on from there? Else it was stopped.
-        Whom the end waits for is in the log."""
+        """Has it drained, or been suspended where it is durable, as the next run goes on from there? Else it was
+        stopped. Whom the end waits for is in the log."""
         with contextlib.suppress(KeyboardInterrupt):
             (self.drain if self._store is None else self.suspend)()
             if self._drains(asked):
