@@ -293,7 +293,7 @@ static void dropped_errors_are_read_and_the_last_one_is_kept(void **state) {
 static void a_child_that_is_faster_waits(void **state) {
     (void)state;
     run r;
-    gale_exec_command how = command_of("for i in $(seq 100000); do echo $i; echo >>$GALE_TEST/written; done");
+    gale_exec_command how = command_of("for i in $(seq 100000); do echo >>$GALE_TEST/written; echo $i; done");
     begin(&r, &how);
     r.holds = true;
     gale_topology_set(r.topology, "command", "topology.max.spout.pending", gale_i64(1));
