@@ -2,6 +2,7 @@
 
 import glob
 import os
+import re
 import shutil
 import signal
 import socket
@@ -28,6 +29,17 @@ def free_port():
 class Server:
     def __init__(self, tls=None, user="guest", password="guest"):
         """user: the one that it has. tls: a folder with ca.pem, server.pem and server.key, for the port tls_port."""
+        for left in reversed(range(5)):  # another process may take a free port before the server does
+            self.make(tls, user, password)
+            try:
+                self.start()
+                return
+            except RuntimeError as error:
+                self.close()
+                if not left or not re.search("already_used|eaddrinuse", str(error)):
+                    raise
+
+    def make(self, tls, user, password):
         self.folder = tempfile.mkdtemp(prefix="gale-rabbitmq-")
         self.bin, self.user, self.password = programs(), user, password
         self.port, self.tls_port, distribution, epmd_port = free_port(), free_port(), free_port(), free_port()
@@ -51,7 +63,6 @@ class Server:
         }
         # Its own: one that a node starts stays behind when that is killed.
         self.epmd = subprocess.Popen(["epmd"], env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.start()
 
     def start(self):
         with open(f"{self.folder}/out", "a") as out:
