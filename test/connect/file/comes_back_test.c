@@ -118,7 +118,7 @@ static void take(world *w) {
 }
 
 static const char *file_of(world *w, int file) {
-    static char name[8];
+    static char name[16];
     snprintf(name, sizeof name, "r%d", file);
     (void)w;
     return name;
