@@ -26,7 +26,9 @@ static void check_skipping(gale_str text, bool all_good, size_t count) {
     gale_error error = GALE_ERROR_INIT;
     gx_dead_letter_file letters;
     gx_dead_letter_file_told told = { count_bad, &bad };
-    expect(gx_dead_letter_file_parse("letters", text, &told, &letters, &error) >= 0 && !error.length);
+    int code = gx_dead_letter_file_parse("letters", text, &told, &letters, &error);
+    expect((code < 0) == (error.length > 0) && (code >= 0 || !all_good));
+    if (code < 0) return; /* packed, or in another encoding: none of it is read */
     expect(all_good == (bad == 0) && (!all_good || letters.count == count));
     gx_dead_letter_file_fini(&letters);
 }
