@@ -38,9 +38,10 @@ static bool has_number(const gx_schema_stream *stream) {
 
 /* What the component asks its context about its inputs is answered without the number's fields. */
 static bool hide_numbers(gx_sim_task *task) {
-    const struct gale_inputs *all = task->context->inputs;
+    gx_task *engine = gx_sim_engine_task(task);
+    const struct gale_inputs *all = &engine->plan->input_table; /* the context may have those of an earlier life */
     gx_heap *heap = &task->sim->heap;
-    if (!all || !all->count) return true;
+    if (!all->count) return true;
     gx_input *inputs = gx_alloc_array(heap, GX_TAG_OTHER, all->count, sizeof *inputs);
     if (!inputs) return false;
     task->inputs = (struct gale_inputs){ inputs, all->count };
@@ -52,14 +53,13 @@ static bool hide_numbers(gx_sim_task *task) {
         if (has_number(shown)) shown->field_count--;
         inputs[i] = (gx_input){ all->inputs[i].component, shown };
     }
-    gx_sim_engine_task(task)->context.inputs = &task->inputs;
+    engine->context.inputs = &task->inputs;
     return true;
 }
 
-static void show_numbers(gx_sim_task *task) {
+/* The engine's task may be gone by now. */
+static void free_inputs(gx_sim_task *task) {
     gx_heap *heap = &task->sim->heap;
-    gx_task *engine = gx_sim_engine_task(task);
-    if (engine->context.inputs == &task->inputs) engine->context.inputs = &engine->plan->input_table;
     if (!task->inputs.inputs) return;
     gx_free(heap, GX_TAG_OTHER, task->input_streams, task->inputs.count * sizeof *task->input_streams);
     gx_free(heap, GX_TAG_OTHER, (gx_input *)task->inputs.inputs, task->inputs.count * sizeof *task->inputs.inputs);
@@ -89,7 +89,7 @@ gx_sim_task *gx_sim_task_new(const gx_sim_component *component, const gale_conte
 
 void gx_sim_task_free(gx_sim_task *task) {
     gx_heap *heap = &task->sim->heap;
-    show_numbers(task);
+    free_inputs(task);
     for (uint32_t i = 0; i < task->kept_count; i++) {
         gx_free(heap, GX_TAG_OTHER, task->kept[i]->tuple.body, task->kept[i]->tuple.capacity);
         gx_free(heap, GX_TAG_OTHER, task->kept[i], sizeof *task->kept[i]);
